@@ -103,15 +103,7 @@ format: setup ## bring all files into style
 	@$(BIN)/ruff format --quiet .
 
 docs: setup ## write the pages that are made from code
-	@$(BIN)/python -m throttlescope.ingest.contracts.render docs/reference/tables.md
-	@$(BIN)/python -m throttlescope.app.cli.reference
-	@$(BIN)/python -m throttlescope.transforms.promql.support_page docs/reference/promql-support.md
-	@$(BIN)/python -m throttlescope.models.diagnosis.describe docs/background/diagnosis.md
-	@$(BIN)/python -m throttlescope.models.episodes.describe docs/background/episodes.md
-	@$(BIN)/python -m throttlescope.models.throttling.model_page docs/background/throttling-model.md
-	@$(BIN)/python -m throttlescope.models.throttling.tdmq.model_page docs/background/tdmq.md
-	@$(BIN)/python -m tests.lab.measure --write
-	@$(BIN)/python -m tests.lab.measure_causes --write
+	@$(BIN)/python -m docs.generate
 	@$(BIN)/python -m tests.lab.simulated
 
 accuracy: setup ## hold diagnosis, forecasts, simulator and what-if against every recording of a real broker, anew

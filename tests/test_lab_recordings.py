@@ -8,10 +8,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.lab import measure_causes
 from tests.lab.checks import Span
 from tests.lab.confirm import confirm, truth_rows
-from tests.lab.measure import FOLDERS, PAGE, markdown, measure, measure_all, renewed
+from tests.lab.measure import FOLDERS, measure
 from tests.lab.recording import SAMPLES_SCHEMA, altered_files, read_samples
 from tests.lab.sets import SCENARIOS, SETS
 from throttlescope.app.pipeline.sources.synthetic_history import FILE
@@ -204,15 +203,3 @@ def test_admin_answers_are_json(folder: Path) -> None:
 
 def test_schema_is_the_documented_one() -> None:
     assert SAMPLES_SCHEMA.names == ["labels", "timestamps_ms", "values", "stale_ms"]
-
-
-@pytest.mark.long
-def test_page_shows_what_the_recordings_say() -> None:
-    page = PAGE.read_text()
-    assert page == renewed(page, markdown(measure_all()))
-
-
-@pytest.mark.long
-def test_page_shows_what_the_causes_look_like() -> None:
-    page = PAGE.read_text()
-    assert page == renewed(page, measure_causes.markdown(), measure_causes.MARKS)

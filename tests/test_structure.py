@@ -235,10 +235,18 @@ def test_rooms_are_imported_by_full_name():
 
 
 def test_the_product_does_not_import_its_tests():
-    outside = {"tests", "benchmarks", "notebooks", "airflow_dags"}
+    outside = {"tests", "benchmarks", "notebooks", "airflow_dags", "docs"}
     assert [
         (name_of(p), module) for p in ALL for module in imports(p) if module.split(".")[0] in outside
     ] == []
+
+
+def test_the_product_writes_no_page_of_the_documentation():
+    """Generators are in ``docs/generate/``. A module that runs as a program and names a page's file would be one."""
+    programs = [path for path in ALL if '__name__ == "__main__"' in path.read_text()]
+    assert programs
+    pages = re.compile(r"""docs/\w+/[\w-]+\.md|["']docs["']""")
+    assert [name_of(path) for path in programs if pages.search(path.read_text())] == []
 
 
 def test_libraries_stay_at_home():
@@ -283,7 +291,7 @@ def test_footers_are_read_only_when_verified():
 
 
 def test_a_module_opens_with_its_docstring():
-    every = sources(*ROOMS, "airflow_dags", "tests", "benchmarks")
+    every = sources(*ROOMS, "airflow_dags", "tests", "benchmarks", "docs")
     silent = [name_of(path) for path in every if tree_of(path).body and not ast.get_docstring(tree_of(path))]
     assert silent == []
 
@@ -292,7 +300,7 @@ def test_nothing_is_called_utils_or_common():
     vague = {"utils", "util", "common", "helpers", "misc"}
     found = [
         name_of(path)
-        for path in sources(*ROOMS, "airflow_dags", "tests")
+        for path in sources(*ROOMS, "airflow_dags", "tests", "docs")
         if vague & set(path.with_suffix("").parts)
     ]
     assert found == []

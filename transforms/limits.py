@@ -221,15 +221,15 @@ def limit_ladder(
 
 def _snapshots(policies: Sequence[Mapping]) -> Iterable[list[Mapping]]:
     snapshot: list[Mapping] = []
-    asked: set[tuple] = set()
+    answered: set[tuple] = set()
     for answer in sorted(policies, key=lambda row: (row["observed_ms"], row["scope"], row["key"])):
         question = (answer["scope"], answer["key"])
         paused = bool(snapshot) and answer["observed_ms"] - snapshot[-1]["observed_ms"] > PAUSE_MS
-        if question in asked or paused:
+        if question in answered or paused:
             yield snapshot
-            snapshot, asked = [], set()
+            snapshot, answered = [], set()
         snapshot.append(answer)
-        asked.add(question)
+        answered.add(question)
     if snapshot:
         yield snapshot
 
@@ -310,17 +310,17 @@ class _Known:
         self.answers[(answer["scope"], answer["key"])] = (answer["observed_ms"], parsed)
         self.cluster = answer["cluster"]
 
-    def asked(self, scope: str, key: str) -> bool:
+    def has_answer(self, scope: str, key: str) -> bool:
         if not self._holds(scope, key):
             return False
         self.oldest_ms = min(self.oldest_ms, self.answers[(scope, key)][0])
         return True
 
     def answer(self, scope: str, key: str) -> Any:
-        return self.answers[(scope, key)][1] if self.asked(scope, key) else None
+        return self.answers[(scope, key)][1] if self.has_answer(scope, key) else None
 
     def keys(self, scope: str) -> list[str]:
-        return sorted(key for asked, key in self.answers if asked == scope and self._holds(scope, key))
+        return sorted(key for answered, key in self.answers if answered == scope and self._holds(scope, key))
 
     def _holds(self, scope: str, key: str) -> bool:
         found = self.answers.get((scope, key))
@@ -436,10 +436,10 @@ class _Known:
         yield self._broker(level, owner, runtime)
 
     def _policy(self, scope: str, key: str) -> _Record | None:
-        return _Record.of(self.answer(scope, key)) if self.asked(scope, key) else None
+        return _Record.of(self.answer(scope, key)) if self.has_answer(scope, key) else None
 
     def _namespace(self, level: str, namespace: str, runtime: Mapping | None) -> _Record | None:
-        if not self.asked("namespace", namespace):
+        if not self.has_answer("namespace", namespace):
             return None
         policies = self.answer("namespace", namespace) or {}
         names = (

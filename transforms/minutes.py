@@ -21,7 +21,7 @@ from throttlescope.ingest.contracts.vocabulary import LEVELS, UNITS
 from throttlescope.ingest.core.selector import EQUAL, Matcher, Selector, metric_selector, parse_selector
 from throttlescope.ingest.core.times import BLOCK_MS, MINUTE_MS, date_of
 from throttlescope.ingest.lake import DataFile
-from throttlescope.ingest.lake.parquet import dataset, read_parquet, told_as_store
+from throttlescope.ingest.lake.parquet import dataset, read_parquet, reporting_store_errors
 from throttlescope.transforms import deltas
 from throttlescope.transforms.as_of import Timeline, limits_over_time, stats_over_time
 from throttlescope.transforms.promql.evaluate import evaluate_all
@@ -461,5 +461,5 @@ def _rows_of_topics(table: str, paths: Sequence[str], topics: pa.Array, task: Mi
     if not paths:
         return schema.empty_table()
     mine = pc.field("cluster").isin(sorted(task.newest_ms)) & pc.field("topic").isin(topics)
-    with told_as_store(paths[0]):
+    with reporting_store_errors(paths[0]):
         return dataset(paths, schema).to_table(filter=mine, use_threads=False)

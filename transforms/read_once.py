@@ -161,8 +161,8 @@ def between(inner: Series, outer: Series) -> tuple[int, int]:
     inside = (after > 0) & (after < len(outer.timestamps_ms))
     after, values = after[inside], inner.values[inside]
     low, high = outer.values[after - 1], outer.values[after]
-    asked = low <= high
-    return int((asked & (low <= values) & (values <= high)).sum()), int(asked.sum())
+    compared = low <= high
+    return int((compared & (low <= values) & (values <= high)).sum()), int(compared.sum())
 
 
 def is_covered(times_ms: np.ndarray, scraped_ms: np.ndarray) -> np.ndarray:

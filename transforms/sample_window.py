@@ -28,7 +28,7 @@ class Held(SampleSource):
         self._meant: dict[Selector, list[str]] = {}
 
     def take(self, metric_name: str, buffer: BlockBuffer, since_ms: int) -> None:
-        """Put what a source answered in place of what is held from ``since_ms`` on."""
+        """Replace the samples from ``since_ms`` on by what a source answered."""
         mine = self._of.setdefault(metric_name, {})
         for series_id, new in series_of(buffer):
             old = mine.get(series_id)
@@ -37,7 +37,7 @@ class Held(SampleSource):
             mine[series_id] = new if old is None else with_tail(old, new, since_ms)
 
     def replace(self, metric_name: str, buffer: BlockBuffer, start_ms: int, end_ms: int) -> None:
-        """Put what a source answered in place of what is held of [start_ms, end_ms)."""
+        """Replace the samples of [start_ms, end_ms) by what a source answered."""
         mine = self._of.setdefault(metric_name, {})
         for series_id, new in series_of(buffer):
             old = mine.get(series_id)
@@ -50,7 +50,7 @@ class Held(SampleSource):
             mine[series_id] = with_tail(before, later, end_ms)
 
     def put_before(self, metric_name: str, series: dict[str, Series], end_ms: int) -> None:
-        """Put series, none of them beyond ``end_ms``, before what is held of them."""
+        """Add earlier samples of series, none of them beyond ``end_ms``."""
         mine = self._of.setdefault(metric_name, {})
         for series_id, one in series.items():
             later = mine.get(series_id)
@@ -125,13 +125,13 @@ class Held(SampleSource):
 
 
 class HeldReader:
-    """What is held, as a source that a pull reads: so it goes into the lake through the same door."""
+    """The samples in memory as a source that a pull reads, so that they pass ingest validation on the way into the lake."""
 
     def __init__(self, held: Held, name: str, address: str, stale_is_inferred: bool) -> None:
         self.held, self.name, self.address, self.stale_is_inferred = held, name, address, stale_is_inferred
 
     def read(self, selector: Selector, start_ms: int, end_ms: int, meter: Meter) -> Iterator[SampleBatch]:
-        """All that is held of the selector's metric: it was narrowed when it was read."""
+        """All samples of the selector's metric: they were selected when they were read."""
         found = (_cut(one, start_ms, end_ms) for one in self.held.of_metric(selector.metric_name or ""))
         yield batch_of(
             [
@@ -170,7 +170,7 @@ def joined_hours(
 
 
 def with_tail(old: Series, new: Series, since_ms: int) -> Series:
-    """A series whose samples from ``since_ms`` on were read anew.
+    """A series whose samples from ``since_ms`` on were read again.
 
     Where the answer has fewer samples than were known, the source has lost some: those known are kept, and what is newer
     than they are is added.

@@ -140,12 +140,12 @@ def plan_tasks(
             if any(file.partition["metric_name"] == BACKLOG for file in files)
         }
         # Bytes measure the memory, rows (series in an hour) the work: similar series take few bytes.
-        held = sum(file.size_bytes for files in files_in.values() for file in files)
+        size_bytes = sum(file.size_bytes for files in files_in.values() for file in files)
         rows_of = {unit: sum(file.rows for file in files) for unit, files in files_in.items()}
         hours = SignalSpan(max(day_ms, start_ms), min(day_end_ms, end_ms))
         pieces = _cut_heavy(rows_of, hours, parallelism)
         light = {unit: rows for unit, rows in rows_of.items() if unit not in pieces}
-        work = [(hours, share) for share in _shares(light, max(parallelism, -(-held // _TASK_BYTES)))]
+        work = [(hours, share) for share in _shares(light, max(parallelism, -(-size_bytes // _TASK_BYTES)))]
         work += [(span, [unit]) for unit, spans in sorted(pieces.items()) for span in spans]
         for span, share in work:
             # The broker's own series have no topic and so one shard: they go along with every other.

@@ -129,8 +129,8 @@ def _of_each(rows: pa.Table) -> dict[str, np.ndarray]:
         # Standby consumers have all of their permits, and nothing is dispatched to them.
         starved = np.where(one_active, _holds(active <= 0, active), starved)
         room = consumers * np.maximum(0.0, (least + most) / 2)
-        held = unacked + room
-        fill = np.where(one_active | (held <= 0), np.nan, unacked / held)
+        capacity = unacked + room
+        fill = np.where(one_active | (capacity <= 0), np.nan, unacked / capacity)
         uneven = _holds((without > 0) & (without < consumers), without)
         all_blocked = _holds(blocked >= consumers, blocked)
     some = consumers > 0

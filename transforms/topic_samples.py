@@ -71,7 +71,7 @@ class TopicSamples:
 
 
 class IndexedSource(SampleSource):
-    """Series in memory, found by their metric: rules ask for one metric after the other."""
+    """Series in memory, found by their metric: rules read one metric after the other."""
 
     def __init__(self, series: Iterable[Series]) -> None:
         of: dict[str, list[Series]] = {}

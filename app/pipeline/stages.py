@@ -35,7 +35,7 @@ from throttlescope.ingest.lake.after_commit import LakeAfterCommit
 from throttlescope.ingest.lake.duck import from_files
 from throttlescope.ingest.quality import (
     GateResult,
-    check_door,
+    check_ingested,
     check_policies,
     check_samples,
     check_signals,
@@ -101,7 +101,7 @@ class Stages:
         groups = self.groups if all_hours else together(self._plan(self._signals)[1])
         with self.progress.step("Checking the samples"):
             for group in groups:
-                self._gate(check_door(self.session, self.lake, *group, self.run_id))
+                self._gate(check_ingested(self.session, self.lake, *group, self.run_id))
                 self._gate(check_samples(self.session, self.lake, *group, self.run_id))
             self._note_warnings()
 

@@ -24,7 +24,7 @@ def read_quarantined(
     known_reason(reason)
     return [
         one
-        for one in kept_rows(lake, taken_back=taken_back)
+        for one in kept_rows(lake, with_readmitted=taken_back)
         if (reason is None or one.reason == reason) and (run_id is None or one.run_id == run_id)
     ]
 
@@ -37,5 +37,5 @@ def read_quarantined_row(lake: Lake, row_id: str) -> QuarantinedRows:
     InputError
         There is none, or several.
     """
-    (found,) = chosen(kept_rows(lake, taken_back=True), [row_id])
+    (found,) = chosen(kept_rows(lake, with_readmitted=True), [row_id])
     return found

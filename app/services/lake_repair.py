@@ -29,7 +29,7 @@ from throttlescope.ingest.lake.upkeep.losses import (
     save_pending,
     take_out,
 )
-from throttlescope.ingest.lake.upkeep.mend_log import mend_log
+from throttlescope.ingest.lake.upkeep.repair_log import repair_log
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -109,7 +109,7 @@ def planned(lake: Lake, tables: Iterable[str] | None, *, recordings: bool, mend:
     plan, names = RepairPlan(), list(TABLES if tables is None else tables)
     moved = []
     for table in names:
-        if done := mend_log(lake, table, dry_run=not mend):
+        if done := repair_log(lake, table, dry_run=not mend):
             plan.logs += done
             moved.append(table)
     faults = check(lake, names)

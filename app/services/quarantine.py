@@ -36,7 +36,7 @@ class RowSelection:
         """
         known_reason(self.reason)
         # A row that is named is found also where it was taken back: doing it again changes nothing.
-        rows = kept_rows(lake, taken_back=bool(self.ids))
+        rows = kept_rows(lake, with_readmitted=bool(self.ids))
         return chosen(rows, self.ids, reason=self.reason, run_id=self.run_id, everything=self.everything)
 
 

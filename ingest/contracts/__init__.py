@@ -1,4 +1,4 @@
-"""The tables' contracts. ``TABLES[name]`` is the one declaration of each."""
+"""The table contracts. In: nothing. Out: ``TABLES[name]``, the one declaration of each table."""
 
 from throttlescope.ingest.contracts.anomalies import ANOMALIES
 from throttlescope.ingest.contracts.episodes import EPISODES, INCIDENTS

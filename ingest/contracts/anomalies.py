@@ -1,4 +1,4 @@
-"""What is unusual for a subscription: one stretch of one signal of one subscription partition."""
+"""Anomalies. In: nothing. Out: the table ``anomalies``: stretches in which a signal of a subscription partition is unusual."""
 
 from __future__ import annotations
 

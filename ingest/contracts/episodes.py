@@ -1,4 +1,4 @@
-"""A backlog from its start to its drain, and what several of them share: tables ``episodes`` and ``incidents``."""
+"""Backlogs over time. In: nothing. Out: the tables ``episodes`` (one backlog, from its start to its drain) and ``incidents`` (episodes with a shared cause)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _opt(name: str, doc: str, type_: pa.DataType = _F, words: tuple[str, ...] | 
 
 BACKLOG_POINT = pa.struct([pa.field("at_ms", _MS, False), pa.field("entries", _F, False)])
 
-HELD = pa.struct(
+CAUSE_SPAN = pa.struct(
     [
         pa.field("start_ms", _MS, False),
         pa.field("end_ms", _MS, False),
@@ -40,7 +40,7 @@ HELD = pa.struct(
     ]
 )
 
-HOLDING_LIMITER = pa.struct(
+LIMITER_SPAN = pa.struct(
     [
         pa.field("limiter", pa.string(), False),
         pa.field("held_ms", _MS, False),
@@ -68,7 +68,7 @@ LEVER_TRIED = pa.struct(
         pa.field("gain_likely_entries", _F),  # NULL: the consumers' capacity was never seen
         pa.field("gain_high_entries", _F),
         pa.field("effect", pa.string()),  # none, sooner, later or open
-        pa.field("held_by", pa.string()),  # what holds the drain then
+        pa.field("held_by", pa.string()),  # what limits the drain then
     ]
 )
 
@@ -79,10 +79,8 @@ COUNTERFACTUAL = pa.struct(
         ),  # levers are lifted from here on: the end of the minute with the largest backlog
         pa.field("limiters", pa.list_(pa.string())),  # named by its verdicts
         pa.field("form", pa.int32()),  # of the question; a stored answer to another one is not kept
-        pa.field("verdict_lever", pa.string()),  # what the main cause asks for, one of LEVERS
-        pa.field(
-            "primary", pa.string()
-        ),  # whose removal drains most, one of LEVERS; NULL: none that could be told
+        pa.field("verdict_lever", pa.string()),  # what the main cause calls for, one of LEVERS
+        pa.field("primary", pa.string()),  # whose removal drains most, one of LEVERS; NULL: not known
         pa.field("limiter", pa.string()),  # which limiter, where that is one
         pa.field("gain_low_entries", _F),  # of the primary
         pa.field("gain_likely_entries", _F),
@@ -108,7 +106,7 @@ EPISODES = Table(
         Column("episode_id", pa.string(), "hash of key and start"),
         Column("start_ms", _MS, "start of the first minute that ends above the floor"),
         _opt("end_ms", "end of the last minute above the floor; NULL: not drained", _MS),
-        Column("state", pa.string(), "how it stands at judged_until_ms", words=EPISODE_STATES),
+        Column("state", pa.string(), "its state at judged_until_ms", words=EPISODE_STATES),
         Column("since_ms", _MS, "when the backlog began to grow"),
         Column("since_method", pa.string(), "how that was found", words=SINCE_METHODS),
         Column("start_entries", _F, "ready backlog at the end of its first minute"),
@@ -125,17 +123,17 @@ EPISODES = Table(
         Column("backlog_step_ms", _MS, "length of a step: minutes, a power of two, so that at most 64 do"),
         Column("worst_ms", _MS, "when the oldest entry was oldest; age unknown: the peak"),
         _opt("worst_age_s", "how old it was then (of the topic partition); NULL: unknown"),
-        Column("cause", pa.string(), "what held it longest, by time x confidence", words=CAUSES),
+        Column("cause", pa.string(), "the main cause: the largest share of time x confidence", words=CAUSES),
         Column("side", pa.string(), "the cause's side", words=SIDES),
-        _opt("limiter", "the limiter that held it longest with this cause", pa.string(), LIMITERS),
+        _opt("limiter", "the limiter of the main cause that was limiting longest", pa.string(), LIMITERS),
         Column("confidence", _F, "mean over the time in which windows named the cause"),
         Column("named_ms", _MS, "that time"),
         Column(
             "causes",
-            pa.list_(HELD),
-            "what held it when, oldest first, without flapping; cut at UTC midnights",
+            pa.list_(CAUSE_SPAN),
+            "its causes over time, oldest first, without flapping; cut at UTC midnights",
         ),
-        Column("limiters", pa.list_(HOLDING_LIMITER), "limiters that held it, longest first"),
+        Column("limiters", pa.list_(LIMITER_SPAN), "limiters that limited it, longest first"),
         _opt("flips_before_per_h", "changes of cause or limiter from window to window, per judged hour"),
         _opt("flips_after_per_h", "changes in causes, per judged hour"),
         Column(
@@ -146,7 +144,7 @@ EPISODES = Table(
         Column("judged_until_ms", _MS, "end of the newest minute of the cluster when it was written"),
         _opt(
             "counterfactual",
-            "what its limiter's or its consumers' removal would have drained, where its verdicts leave both open; NULL: not asked",
+            "what its limiter's or its consumers' removal would have drained, where its verdicts leave both open; NULL: not computed",
             COUNTERFACTUAL,
         ),
         DATE,
@@ -159,7 +157,7 @@ MEMBER = pa.struct(
     [
         pa.field("episode_id", pa.string(), False),
         *(pa.field(column.name, column.type, False) for column in SUBSCRIPTION_KEY[1:]),
-        pa.field("start_ms", _MS, False),  # when the shared thing began to hold it
+        pa.field("start_ms", _MS, False),  # when the shared cause began for it
         pa.field("end_ms", _MS, False),
         pa.field("peak_entries", _F, False),
     ]
@@ -176,13 +174,13 @@ INCIDENTS = Table(
         _opt("limiter", "the limiter in common; NULL: none", pa.string(), LIMITERS),
         Column("cause", pa.string(), "the cause in common", words=CAUSES),
         Column("side", pa.string(), "the cause's side", words=SIDES),
-        Column("start_ms", _MS, "since when enough members were held at once"),
-        _opt("end_ms", "until when; NULL: members are still open", _MS),
+        Column("start_ms", _MS, "when enough members were affected at once"),
+        _opt("end_ms", "end of that; NULL: members are still open", _MS),
         Column("since_ms", _MS, "when the first member's backlog began to grow"),
         Column("members", pa.list_(MEMBER), "episodes in it, earliest first"),
         Column("subscriptions", pa.int32(), "subscription partitions among them"),
         Column("topics", pa.int32(), "topics among them"),
-        Column("most_at_once", pa.int32(), "members that were held at one moment"),
+        Column("most_at_once", pa.int32(), "largest number of members affected at one moment"),
         Column("worst_episode_id", pa.string(), "the member with the largest backlog"),
         Column("peak_entries", _F, "its largest ready backlog"),
         DATE,

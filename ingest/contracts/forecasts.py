@@ -1,4 +1,4 @@
-"""What is expected: ``forecasts``, each kept as it was made, so that yesterday's can be held against today's fact."""
+"""What is expected. In: nothing. Out: the table ``forecasts``; each is kept as it was made, so that it can be compared with what happened."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ FORECASTS = Table(
         ),
         _opt("predicted_ms", "median; NULL: never or unknown", pa.int64()),
         _opt("low_ms", "start of the 90 % interval; NULL: never or unknown", pa.int64()),
-        _opt("high_ms", "its end; NULL beside a predicted time: open, it may never come", pa.int64()),
+        _opt("high_ms", "its end; NULL with a predicted time: open, it may never come", pa.int64()),
         _opt(
             "probability",
             "of a deadline: that it comes before the backlog is drained; of a drain: the share of earlier forecasts of this "

@@ -1,4 +1,4 @@
-"""What makes a lake go on from where it is: up to when a source was read, what was missing, and what an hour was computed from."""
+"""State of incremental runs. In: nothing. Out: the tables ``watermarks`` (how far a source was read), ``gaps`` and ``computed`` (inputs of an hour)."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ import pyarrow as pa
 from throttlescope.ingest.contracts.keys import CLUSTER, DATE
 from throttlescope.ingest.contracts.table import Column, Table
 
-#: Stands for every cluster of a source, or for every metric.
+#: In place of a name: every cluster of a source, or every metric.
 ALL = "*"
 
 _OF_SOURCE = (
     Column("source", pa.string(), "address of the source, without a password"),
-    Column("selectors", pa.string(), "selectors that were asked for, sorted; empty: the default set, whole"),
+    Column("selectors", pa.string(), "requested selectors, sorted; empty: the whole default set"),
     Column("cluster", pa.string(), "cluster of the source; *: several, or not known"),
     Column("metric_name", pa.string(), "metric; *: all of them"),
 )
@@ -35,8 +35,8 @@ WATERMARKS = Table(
 
 GAPS = Table(
     "gaps",
-    "A time of which a source had no samples when it was asked. Open ones are tried again, at growing distances, as long as the "
-    "source may still get them; one of which a part came is shortened.",
+    "A range for which a source returned no samples. Open gaps are read again, at growing intervals, as long as the "
+    "source may still receive them; a gap that was filled in part is shortened.",
     (
         *_OF_SOURCE,
         Column("start_ms", pa.int64(), "start of what is missing"),
@@ -44,18 +44,18 @@ GAPS = Table(
         Column(
             "reason",
             pa.string(),
-            "source_down: it could not be asked; no_samples: it had none",
+            "source_down: it could not be reached; no_samples: it had none",
             words=("source_down", "no_samples"),
         ),
         Column(
             "state",
             pa.string(),
-            "open: it will be tried again; closed: the samples came; lost: the source does not keep that time any more",
+            "open: it will be read again; closed: the samples came; lost: the source no longer keeps that time",
             words=("open", "closed", "lost"),
         ),
         Column("found_ms", pa.int64(), "when it was found"),
         Column("run_id", pa.string(), "run that found it"),
-        Column("retries", pa.int32(), "how often it was tried again"),
+        Column("retries", pa.int32(), "how often it was read again"),
         Column("retried_ms", pa.int64(), "when last; NULL: never", True),
         Column("closed_ms", pa.int64(), "when it was closed or lost; NULL: it is open", True),
     ),

@@ -1,4 +1,4 @@
-"""Columns that name things, the same in every table."""
+"""Key columns. In: nothing. Out: the columns that name a cluster, a subscription partition and a date, the same in every table."""
 
 from __future__ import annotations
 

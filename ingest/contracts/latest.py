@@ -1,4 +1,4 @@
-"""What is known of every subscription now: the newest verdict, since when it holds, and what held longest in the recent hours."""
+"""The current state of every subscription. In: nothing. Out: the table ``verdict_latest``: newest verdict, when it started, main cause of recent hours."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from throttlescope.ingest.contracts.vocabulary import CAUSES, LIMITERS, SIDES
 
 VERDICT_LATEST = Table(
     "verdict_latest",
-    "One subscription partition that was judged in the 24 hours before its cluster's newest verdict, and what holds it. The rows of "
+    "One subscription partition that was judged in the 24 hours before its cluster's newest verdict, with its cause. The rows of "
     "a cluster are replaced together whenever verdicts of it were written; all of them follow from `verdicts`.",
     (
         *SUBSCRIPTION_KEY,
         Column("window_start_ms", pa.int64(), "start of the newest window"),
         Column("window_end_ms", pa.int64(), "its end, exclusive"),
-        Column("side", pa.string(), "what holds the backlog", words=SIDES),
-        Column("cause", pa.string(), "why", words=CAUSES),
+        Column("side", pa.string(), "which side causes the backlog", words=SIDES),
+        Column("cause", pa.string(), "the cause", words=CAUSES),
         Column("limiter", pa.string(), "the limiter that binds; NULL: none", True, LIMITERS),
         Column("confidence", pa.float64(), "0 to 1: the probability that cause is right"),
         Column(
@@ -25,24 +25,28 @@ VERDICT_LATEST = Table(
         ),
         Column("backlog_entries", pa.float64(), "ready backlog at the window's end", True),
         Column("backlog_growth_entries", pa.float64(), "its change over the window", True),
-        Column("since_ms", pa.int64(), "from when on every window said this cause and limiter"),
+        Column(
+            "since_ms",
+            pa.int64(),
+            "start of the first window from which on every window names this cause and limiter",
+        ),
         Column(
             "since_at_least",
             pa.bool_(),
-            "it may be longer: nothing was judged right before, or the 24 hours began",
+            "it may have started earlier: nothing was judged right before, or the 24 hours began",
         ),
         Column(
             "main_cause",
             pa.string(),
-            "what held it longest in its cluster's newest 6 hours, anything else before healthy and unknown; NULL: not judged in them",
+            "main cause in its cluster's newest 6 hours, anything else before healthy and unknown; NULL: not judged in them",
             True,
             CAUSES,
         ),
-        Column("main_limiter", pa.string(), "the limiter of that; NULL: none", True, LIMITERS),
-        Column("main_held_ms", pa.int64(), "how long it held in these hours, in all", True),
-        Column("main_from_ms", pa.int64(), "when it first held in them", True),
-        Column("main_to_ms", pa.int64(), "end of the last window in them that said so", True),
-        Column("main_confidence", pa.float64(), "mean confidence of the windows that said so", True),
+        Column("main_limiter", pa.string(), "its limiter; NULL: none", True, LIMITERS),
+        Column("main_held_ms", pa.int64(), "total duration of the main cause in these hours", True),
+        Column("main_from_ms", pa.int64(), "its first start in them", True),
+        Column("main_to_ms", pa.int64(), "end of its last window in them", True),
+        Column("main_confidence", pa.float64(), "mean confidence of its windows", True),
         Column("main_peak_entries", pa.float64(), "largest ready backlog at their ends", True),
         Column("main_side", pa.string(), "side of that cause", True, SIDES),
         Column("main_naive_side", pa.string(), "what the naive rule said most often in them", True, SIDES),

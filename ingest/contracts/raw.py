@@ -1,4 +1,4 @@
-"""What was observed: series and samples, policies and the limits resolved from them, admin stats, truth."""
+"""Observations. In: nothing. Out: the tables of series and samples, policies and the limits resolved from them, admin stats, truth."""
 
 from __future__ import annotations
 
@@ -26,7 +26,9 @@ SERIES = Table(
         _METRIC,
         CLUSTER,
         Column(
-            "labels", pa.map_(pa.string(), pa.string()), "all labels but __name__, as normalised at the door"
+            "labels",
+            pa.map_(pa.string(), pa.string()),
+            "all labels but __name__, as normalised by ingest validation",
         ),
         _SHARD,
         Column("first_ms", pa.int64(), "time of the oldest sample seen"),
@@ -63,7 +65,7 @@ POLICIES = Table(
         Column(
             "scope",
             pa.string(),
-            "which question was asked",
+            "which request was made",
             words=(
                 "broker_configuration_runtime",
                 "broker_dynamic_configuration",
@@ -122,7 +124,7 @@ LIMITS = Table(
         Column(
             "answered_ms",
             pa.int64(),
-            "time of the oldest answer that the level rests on; NULL: not noted",
+            "time of the oldest answer that the level is based on; NULL: not recorded",
             True,
         ),
         DATE,
@@ -132,9 +134,7 @@ LIMITS = Table(
 )
 
 _COUNTS = tuple(
-    Column(
-        f"throttled_{unit}_events_{level}", pa.int64(), f"read plans that the {level} {unit} limit trimmed"
-    )
+    Column(f"throttled_{unit}_events_{level}", pa.int64(), f"reads that the {level} {unit} limit throttled")
     for unit in ("msg", "bytes")
     for level in LEVELS
 )

@@ -1,4 +1,4 @@
-"""What is computed: signals (one subscription partition in one minute) and verdicts (in one window)."""
+"""Computed results. In: nothing. Out: the tables ``signals`` (one subscription partition in one minute) and ``verdicts`` (in one window)."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _FROM_RULES = (
     _opt("permits_max", "most permits of a consumer at the minute's end"),
     _opt("consumers_without_permits", "consumers with permits <= 0 at the minute's end"),
     _opt("consumers_blocked_on_unacked", "consumers that reached their own limit of unacked messages"),
-    _opt("consumer_unacked_msg_max", "unacked messages of the consumer that holds most"),
+    _opt("consumer_unacked_msg_max", "unacked messages of the consumer with most"),
     _opt("consumer_ack_msg_rate_min", "messages/s that the slowest consumer acknowledged (60 s gauge)"),
     _opt("consumer_ack_msg_rate_max", "messages/s that the fastest consumer acknowledged (60 s gauge)"),
     _opt("in_msg_rate_5m", "messages/s published to the topic partition"),
@@ -42,7 +42,7 @@ _FROM_RULES = (
     _opt("expired_msg_rate", "messages/s expired (60 s gauge)"),
     _opt("filter_processed_entry_rate_5m", "entries/s that went through entry filters"),
     _opt("filter_rejected_entry_rate_5m", "entries/s that entry filters rejected"),
-    _opt("filter_rescheduled_entry_rate_5m", "entries/s that entry filters put off"),
+    _opt("filter_rescheduled_entry_rate_5m", "entries/s that entry filters rescheduled"),
     _opt("quota_evictions_5m", "times in 5 minutes that the topic partition's backlog quota evicted"),
     _opt("write_entry_rate", "entries/s written to the topic partition (60 s gauge)"),
     _opt("read_cache_miss_entry_rate", "entries/s read past the cache (60 s gauge)"),
@@ -52,11 +52,11 @@ _FROM_RULES = (
         "subscription_backlog_age_s",
         "age of the subscription's oldest backlog; NULL: unknown, not exposed, or all of it in the open ledger",
     ),
-    _opt("last_flow_age_s", "time since a consumer last asked for messages"),
+    _opt("last_flow_age_s", "time since a consumer last requested messages"),
     _opt("last_ack_age_s", "time since the last ack"),
     _opt("mark_delete_age_s", "time since the mark-delete position moved"),
     _opt("broker_out_msg_rate", "messages/s that the whole broker dispatched (60 s gauge)"),
-    _opt("reads_inflight_bytes", "bytes of reads that the broker holds in memory"),
+    _opt("reads_inflight_bytes", "bytes of reads in the broker's memory"),
     _opt("reads_available_inflight_bytes", "bytes that it may still read before reads wait"),
 )
 
@@ -68,7 +68,7 @@ _DELTAS = (
     _opt("out_bytes_delta", "bytes dispatched", _F),
     _opt("expired_msg_delta", "messages expired by TTL", _F),
     *(
-        _opt(f"throttled_{unit}_events_{level}_delta", f"read plans that the {level} {unit} limit trimmed")
+        _opt(f"throttled_{unit}_events_{level}_delta", f"reads that the {level} {unit} limit throttled")
         for unit in UNITS
         for level in LEVELS
     ),
@@ -132,7 +132,9 @@ _LIMIT_FACTS = (
     ),
     Column("limits_observed", pa.bool_(), "the limits were read from the admin API"),
     _opt(
-        "limits_observed_ms", "when they were read: time of the oldest answer that they rest on", pa.int64()
+        "limits_observed_ms",
+        "when they were read: time of the oldest answer that they are based on",
+        pa.int64(),
     ),
     Column(
         "limit_observed_later", pa.bool_(), "they were read after this minute, and not the same before it"
@@ -217,7 +219,7 @@ CONTRIBUTING = pa.struct(
         pa.field("cause", pa.string(), False),
         pa.field("side", pa.string(), False),
         pa.field("limiter", pa.string()),
-        pa.field("confidence", pa.float64(), False),  # that this cause holds as well
+        pa.field("confidence", pa.float64(), False),  # that this cause applies too
         pa.field("why", pa.string(), False),
     ]
 )
@@ -229,12 +231,12 @@ VERDICTS = Table(
         *SUBSCRIPTION_KEY,
         Column("window_start_ms", pa.int64(), "start of the window"),
         Column("window_end_ms", pa.int64(), "its end, exclusive"),
-        Column("side", pa.string(), "what holds the backlog", words=SIDES),
-        Column("cause", pa.string(), "why", words=CAUSES),
+        Column("side", pa.string(), "which side causes the backlog", words=SIDES),
+        Column("cause", pa.string(), "the cause", words=CAUSES),
         _opt("limiter", "the limiter that binds; NULL: none", pa.string(), LIMITERS),
         Column("confidence", _F, "0 to 1: the probability that cause is right"),
         Column("evidence", pa.list_(EVIDENCE), "for and against, strongest first"),
-        Column("missing_evidence", pa.list_(MISSING_EVIDENCE), "what would make it surer"),
+        Column("missing_evidence", pa.list_(MISSING_EVIDENCE), "what would raise the confidence"),
         Column(
             "naive_side", pa.string(), "what backlog > 1000 with any throttle event would say", words=SIDES
         ),
@@ -243,8 +245,8 @@ VERDICTS = Table(
         _opt("backlog_growth_entries", "its change over the window"),
         _opt("variant", "which form of the cause", pa.string(), VARIANTS),
         _opt("why", "the rule that named the cause, in words", pa.string()),
-        _opt("contributing", "causes that stand as well, most urgent first", pa.list_(CONTRIBUTING)),
-        _opt("capacity_msg_rate", "messages/s that the consumers did when last seen at their capacity"),
+        _opt("contributing", "further causes that apply, most urgent first", pa.list_(CONTRIBUTING)),
+        _opt("capacity_msg_rate", "messages/s of the consumers when last seen at their capacity"),
         _opt("capacity_seen_ms", "when that was", pa.int64()),
         DATE,
     ),

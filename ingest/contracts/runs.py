@@ -1,4 +1,4 @@
-"""What a run did: its manifest, its quality rows, and what it refused."""
+"""Records of runs. In: nothing. Out: the tables of manifests, quality findings, refused rows and their readmissions."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ INGEST_RUNS = Table(
             pa.string(),
             "prometheus_remote_read, prometheus_api or recording, with its address; lake where nothing was read",
         ),
-        Column("start_ms", pa.int64(), "start of the range asked for"),
+        Column("start_ms", pa.int64(), "start of the requested range"),
         Column("end_ms", pa.int64(), "its end, exclusive"),
         Column("started_ms", pa.int64(), "when the run began"),
         Column("finished_ms", pa.int64(), "when it ended"),
@@ -47,13 +47,17 @@ QUALITY = Table(
     (
         _RUN_ID,
         _CLUSTER,
-        Column("gate", pa.string(), "where it was checked: door, samples, signals, verdicts"),
+        Column(
+            "gate",
+            pa.string(),
+            "which gate checked it: door (ingest validation), samples, policies, signals, verdicts",
+        ),
         Column("check", pa.string(), "name of the expectation"),
         Column("table", pa.string(), "table checked"),
         Column("severity", pa.string(), "error or warning", words=("error", "warning")),
-        Column("success", pa.bool_(), "the expectation held"),
-        Column("observed", pa.string(), "what was seen", True),
-        Column("expected", pa.string(), "what would have been right", True),
+        Column("success", pa.bool_(), "the expectation was met"),
+        Column("observed", pa.string(), "what was found", True),
+        Column("expected", pa.string(), "what was expected", True),
         Column("rows", pa.int64(), "rows concerned"),
         Column("example", pa.string(), "one of them, as JSON", True),
         Column("observed_ms", pa.int64(), "when it was checked"),
@@ -65,14 +69,14 @@ QUALITY = Table(
 
 QUARANTINE = Table(
     "quarantine",
-    "Rows refused at the door, whole, with the reason.",
+    "Rows that ingest validation refused, whole, with the reason.",
     (
         _RUN_ID,
         _CLUSTER,
         Column("table", pa.string(), "table that the row was meant for"),
         Column("reason", pa.string(), "reason code"),
         Column("row", pa.string(), "the row as JSON"),
-        Column("rows", pa.int64(), "samples or rows that this stands for"),
+        Column("rows", pa.int64(), "samples or rows that it represents"),
         Column("observed_ms", pa.int64(), "when it was refused"),
         DATE,
     ),
@@ -82,8 +86,8 @@ QUARANTINE = Table(
 
 READMISSIONS = Table(
     "readmissions",
-    "What became of a refused row: it was repaired, refused again, or taken back. A row that was taken back is in "
-    "quarantine no more; here it stays as it was refused.",
+    "What became of a refused row: it was repaired, refused again, or readmitted. A readmitted row is no longer in "
+    "quarantine; here it stays as it was refused.",
     (
         Column("id", pa.string(), "16 hex digits: hash of the run that refused it, the table and the row"),
         Column("refused_run_id", pa.string(), "name of the run that refused it"),
@@ -92,11 +96,11 @@ READMISSIONS = Table(
         Column("reason", pa.string(), "reason code of its last refusal"),
         Column("row", pa.string(), "the row as it was refused, as JSON"),
         Column("repaired", pa.string(), "the row as it was repaired, as JSON; NULL: as it was", True),
-        Column("rows", pa.int64(), "samples or rows that it stands for"),
+        Column("rows", pa.int64(), "samples or rows that it represents"),
         Column("refused_ms", pa.int64(), "when it was refused first"),
         Column("state", pa.string(), "what became of it", words=("repaired", "refused_again", "readmitted")),
-        Column("fault", pa.string(), "what the door said of it the last time; NULL: nothing", True),
-        Column("readmitted_run_id", pa.string(), "name of the run that took it back; NULL: none", True),
+        Column("fault", pa.string(), "the fault that ingest validation found last; NULL: none", True),
+        Column("readmitted_run_id", pa.string(), "name of the run that readmitted it; NULL: none", True),
         Column("changed_ms", pa.int64(), "when this was written"),
         DATE,
     ),

@@ -1,4 +1,4 @@
-"""What a table contract is: columns with their types, units and meaning, declared once.
+"""The table contract: columns with their types, units and meaning, declared once.
 
 In: nothing. Out: the Arrow, Spark and Delta schema of a table, and a check that a batch keeps it.
 """

@@ -1,4 +1,4 @@
-"""Closed lists of words. Nobody renames them; later rules fill them."""
+"""Closed lists of words. In: nothing. Out: the words that columns may have. They are stored, so none is ever renamed."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ CAUSES = (
     "unknown",
 )
 
-#: Forms of a cause that ask for different actions.
+#: Forms of a cause that need different actions.
 VARIANTS = (
     "abandoned",  # no_consumers: for a day or longer
     "subscription_limit",  # blocked_on_unacked: the subscription's limit of unacked messages

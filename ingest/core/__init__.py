@@ -1,1 +1,1 @@
-"""Times, labels, names, selectors and errors. In and out: plain values; nothing is read or written here."""
+"""Times, labels, names, selectors and errors. In: plain values. Out: plain values; nothing is read or written here."""

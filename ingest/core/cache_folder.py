@@ -1,4 +1,4 @@
-"""The per-user cache: in, the environment; out, a folder that survives between runs and may be deleted at any time."""
+"""The per-user cache. In: the environment. Out: a folder that survives between runs and may be deleted at any time."""
 
 from __future__ import annotations
 

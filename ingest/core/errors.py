@@ -19,7 +19,7 @@ class ThrottlescopeError(Exception):
     what : str
         What was wrong, without a final full stop.
     got, expected, fix : str, optional
-        What was found, what would have been right, and the smallest thing that mends it.
+        What was found, what was expected, and the smallest fix.
     """
 
     exit_code = EXIT_FAILED
@@ -30,7 +30,7 @@ class ThrottlescopeError(Exception):
         self, what: str, *, got: object = None, expected: object = None, fix: str | None = None
     ) -> None:
         self.what, self.got, self.expected, self.fix = what, got, expected, fix
-        # Names that others chose stand in it: whatever they are, it stays one line of bearable length.
+        # It may contain names that others chose: whatever they are, it stays one line of limited length.
         parts = [_one_line(what, _LONGEST)]
         if got is not None:
             parts.append(f"got {_one_line(got)}")

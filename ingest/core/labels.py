@@ -147,7 +147,7 @@ def topic_and_partition(topic: str, partition: str | None) -> tuple[str, str]:
 
 
 def series_id(labels: Labels) -> str:
-    """128-bit hash of sorted labels as 32 hex digits. Lengths stand before texts, so no two label sets read alike."""
+    """128-bit hash of sorted labels as 32 hex digits. Each text is preceded by its length, so no two label sets have the same bytes."""
     return xxhash.xxh3_128_hexdigest(_canonical(text for pair in labels for text in pair))
 
 

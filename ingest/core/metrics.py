@@ -30,7 +30,7 @@ class Metric:
     Attributes
     ----------
     level : str
-        What one series stands for. ``target`` is a scrape target of Prometheus.
+        What one series is about. ``target`` is a scrape target of Prometheus.
     unit : str
         ``entries`` and ``msg`` (messages) are never mixed; ``1`` has no unit.
     """
@@ -66,9 +66,9 @@ _DEFAULT = (
     _s("msg_rate_expired", "entries/s", "gauge_60s", "expired by TTL"),
     _s("filter_processed_msg_count", "entries", "counter", "went through entry filters"),
     _s("filter_rejected_msg_count", "entries", "counter", "rejected by entry filters"),
-    _s("filter_rescheduled_msg_count", "entries", "counter", "put off by entry filters"),
-    _s("dispatch_throttled_msg_events", "events", "counter", "read plans that a message limit trimmed, by reason"),
-    _s("dispatch_throttled_bytes_events", "events", "counter", "read plans that a byte limit trimmed, by reason"),
+    _s("filter_rescheduled_msg_count", "entries", "counter", "rescheduled by entry filters"),
+    _s("dispatch_throttled_msg_events", "events", "counter", "reads that a message limit throttled, by reason"),
+    _s("dispatch_throttled_bytes_events", "events", "counter", "reads that a byte limit throttled, by reason"),
     _s("storage_backlog_age_seconds", "s", "gauge", "age of its oldest backlog (from 4.0.14, 4.2.5, 5.0); -1: unknown"),
     # The same two names also come per consumer where consumer metrics are on: those have a label consumer_name or
     # consumer_id and are counted in the subscription's own series already.
@@ -93,9 +93,9 @@ _DEFAULT = (
     Metric("pulsar_storage_backlog_quota_exceeded_evictions_total", "topic", "events", "counter", "evictions, by quota_type"),
     Metric("pulsar_entry_size_count", "topic", "entries", "gauge_60s", "entries of the last whole minute"),
     Metric("pulsar_entry_size_sum", "topic", "B", "gauge_60s", "their bytes"),
-    Metric("pulsar_broker_rate_out", "broker", "msg/s", "gauge_60s", "dispatched: what a broker limit is held against"),
+    Metric("pulsar_broker_rate_out", "broker", "msg/s", "gauge_60s", "dispatched: what a broker limit is compared with"),
     Metric("pulsar_broker_throughput_out", "broker", "B/s", "gauge_60s", "dispatched"),
-    Metric("pulsar_ml_reads_inflight_bytes", "broker", "B", "gauge", "of reads that the broker holds in memory"),
+    Metric("pulsar_ml_reads_inflight_bytes", "broker", "B", "gauge", "of reads in the broker's memory"),
     Metric("pulsar_ml_reads_available_inflight_bytes", "broker", "B", "gauge", "that it may still read before reads wait"),
     Metric("pulsar_version_info", "broker", "1", "gauge", "version and commit as labels"),
     Metric("up", "target", "1", "gauge", "1: the scrape succeeded"),
@@ -119,7 +119,7 @@ _NEEDS: dict[Level, tuple[str, ...]] = {
 def needs_labels(metric_name: str) -> tuple[str, ...]:
     """Labels without which a series of this metric says nothing about a subscription or topic.
 
-    Only for metrics that are known here: of a metric that a user names nothing more is asked.
+    Only for metrics that are known here: a metric that a user names needs no label.
     """
     metric = METRICS.get(metric_name)
     return _NEEDS[metric.level] if metric else ()

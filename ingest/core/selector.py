@@ -1,4 +1,4 @@
-"""Selectors: in, text such as ``pulsar_rate_in{namespace=~"acme/.*"}``; out, a :class:`Selector` of matchers.
+"""Selectors. In: text such as ``pulsar_rate_in{namespace=~"acme/.*"}``. Out: a :class:`Selector` of matchers.
 
 The parser reads characters, not tokens, and knows its position at every step, so that the PromQL parser can call
 :func:`parse_selector_at` in the middle of an expression. The language is that of Prometheus 3.5: three kinds of
@@ -307,9 +307,9 @@ def _escape(text: str, position: int, mark: str) -> tuple[bytes, int]:
 
 def _check(text: str, position: int, matchers: list[Matcher]) -> None:
     names = [m.value for m in matchers if m.name == NAME_LABEL]
-    # Inside the braces alone several matchers on the name are allowed, beside a plain name none is.
+    # Several matchers on the name are allowed only inside the braces, and none next to a plain name.
     if len(names) > 1 and _METRIC_NAME.match(text, position):
-        fix = f"the name {names[-1]!r} stands before the braces: take {names[0]!r} out of them"
+        fix = f"the name {names[-1]!r} is already before the braces: remove {names[0]!r} from them"
         raise _error(text, position, "one metric name", fix)
     if all(matcher.matches("") for matcher in matchers):
         raise _error(

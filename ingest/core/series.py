@@ -98,7 +98,7 @@ def offsets_of(lengths: list[int] | np.ndarray) -> np.ndarray:
 
 @dataclass
 class Meter:
-    """What a source had to serve and what was mended on the way. Adds up over tasks."""
+    """What a source had to serve and what was repaired on the way. Adds up over tasks."""
 
     requests: int = 0
     bytes: int = 0

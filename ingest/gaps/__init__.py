@@ -1,7 +1,7 @@
-"""Times of which a source had no samples: found, written down, tried again while the source may still get them, and closed."""
+"""Gaps: ranges without samples. In: what a read returned. Out: gaps that are recorded, read again while the source may still fill them, and closed."""
 
-from throttlescope.ingest.gaps.book import Gap, due, open_gaps, record, settle
 from throttlescope.ingest.gaps.find import MissingStretch, find_missing
+from throttlescope.ingest.gaps.gap_table import Gap, due, open_gaps, record, settle
 from throttlescope.ingest.gaps.retention import DEFAULT_RETENTION_MS, retention_ms
 
 __all__ = [

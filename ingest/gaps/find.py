@@ -40,7 +40,7 @@ def find_missing(
     Parameters
     ----------
     metrics : iterable of str
-        Metrics that were asked for.
+        Metrics that were requested.
 
     Returns
     -------

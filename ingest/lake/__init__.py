@@ -1,4 +1,4 @@
-"""The lake: Delta tables that any process reads as whole versions and the driver alone commits."""
+"""The lake. In: rows of tables. Out: Delta tables that any process reads as whole versions and only the driver commits."""
 
 from throttlescope.ingest.lake.files import DataFile, NewFile, write_data_file
 from throttlescope.ingest.lake.lake import ConflictError, Lake

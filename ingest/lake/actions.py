@@ -25,7 +25,7 @@ def files_of(
     between: Mapping[str, tuple[int, int]] | None,
     storage: Storage,
 ) -> list[DataFile]:
-    """The data files of a version, those of the partitions and bounds that are asked for, with what the log knows of them."""
+    """The data files of a version, or those of the requested partitions and bounds, with what the log says of them."""
     contract = TABLES[table]
     actions = pa.table(delta.get_add_actions(flatten=True))
     wanted = {name: {str(value) for value in values} for name, values in (partition or {}).items()}
@@ -75,7 +75,7 @@ def delta_schema(table: Table) -> Schema:
 
 
 def commit_properties(run_id: str, added: int = 0, removed: int = 0) -> CommitProperties:
-    """What a commit says of itself in its first line: how many files follow, so that one which lost its end can be told."""
+    """The first line of a commit: how many files follow, so that a commit which lost its end is recognised."""
     said = {"run_id": run_id, FILES_ADDED: str(added), FILES_REMOVED: str(removed)}
     return CommitProperties(custom_metadata=said, max_commit_retries=0)
 

@@ -1,6 +1,6 @@
-"""Blocks: in, batches of decoded samples of one metric; out, one file per cluster, UTC hour and shard.
+"""Blocks. In: batches of decoded samples of one metric. Out: one file per cluster, UTC hour and shard.
 
-A series is normalised and judged here, cut at the hours, put in order, mended where that is safe, merged with what the
+A series is normalised and judged here, cut at the hours, put in order, repaired where that is safe, merged with what the
 lake already holds, and written. Memory is bounded: beyond a budget of samples the pieces go to scratch files and meet
 again, shard by shard, at the end. The file of a block depends on its samples alone, not on the way they came.
 """
@@ -31,7 +31,7 @@ from throttlescope.ingest.core.labels import (
 from throttlescope.ingest.core.series import SampleBatch
 from throttlescope.ingest.core.times import BLOCK_MS, date_of
 
-#: Samples held before they go to scratch: 16 bytes each here, and as much again while they are put in order.
+#: Samples in memory before they go to scratch: 16 bytes each here, and as much again while they are put in order.
 SAMPLES_IN_MEMORY = 4_000_000
 
 #: Samples of refused series that are kept with them, in all: enough for some hours of a few dozen, half a megabyte of text.
@@ -45,12 +45,12 @@ BlockKey = tuple[str, int, int]
 
 @dataclass
 class Refused:
-    """A series that the door refused, as the ``quarantine`` table takes it.
+    """A series that ingest validation refused, as the ``quarantine`` table takes it.
 
     Attributes
     ----------
-    held : list of (times, values, markers), optional
-        All of its samples, so that it can be taken back when its labels are repaired; None: they were too many.
+    kept : list of (times, values, markers), optional
+        All of its samples, so that it can be readmitted when its labels are repaired; None: they were too many.
     """
 
     reason: str
@@ -59,7 +59,7 @@ class Refused:
     samples: int = 0
     first_ms: int | None = None
     last_ms: int | None = None
-    held: list[tuple[np.ndarray, np.ndarray, np.ndarray]] | None = field(default_factory=list)
+    kept: list[tuple[np.ndarray, np.ndarray, np.ndarray]] | None = field(default_factory=list)
 
     def count(self, times: np.ndarray) -> None:
         """Note samples that are refused with it."""
@@ -79,14 +79,18 @@ class Refused:
                 "first_ms": self.first_ms,
                 "last_ms": self.last_ms,
             }
-            | ({} if self.held is None else {"held": self._held()}),
+            | ({} if self.kept is None else {"held": self._kept_as_json()}),
             sort_keys=True,
         )
         return {"table": "samples", "reason": self.reason, "row": text, "rows": max(self.samples, 1)}
 
-    def _held(self) -> dict[str, list]:
-        times, values, stale = ([value for part in self.held for value in part[i].tolist()] for i in range(3))
-        return {"timestamps_ms": times, "values": [_told(value) for value in values], "stale_ms": stale}
+    def _kept_as_json(self) -> dict[str, list]:
+        times, values, stale = ([value for part in self.kept for value in part[i].tolist()] for i in range(3))
+        return {
+            "timestamps_ms": times,
+            "values": [_json_number(value) for value in values],
+            "stale_ms": stale,
+        }
 
 
 @dataclass
@@ -115,8 +119,8 @@ class BlockBuffer:
         self._first_ms, self._last_ms = np.empty(0, np.int64), np.empty(0, np.int64)
         self._earlier: set[Labels] = set()
         self._parts: list[_BlockPart] = []
-        self._held = 0
-        self._refused_held = 0
+        self._in_memory = 0
+        self._refused_kept = 0
         self._pieces = 0
         self._spilled: dict[BlockKey, list[Path]] = {}
 
@@ -129,8 +133,8 @@ class BlockBuffer:
             self._refuse(self.refused[batch.labels[i]], batch, i)
         self.samples += batch.samples
         self._parts.append(_cut(batch, numbers))
-        self._held += batch.samples
-        if self._held >= self.budget:
+        self._in_memory += batch.samples
+        if self._in_memory >= self.budget:
             self._spill()
 
     def _refuse(self, refused: Refused, batch: SampleBatch, i: int) -> None:
@@ -139,16 +143,16 @@ class BlockBuffer:
         stale = slice(batch.stale_offsets[i], batch.stale_offsets[i + 1])
         refused.count(batch.timestamps_ms[own])
         more = (own.stop - own.start) + (stale.stop - stale.start)
-        if refused.held is None or not more:
+        if refused.kept is None or not more:
             return
-        if self._refused_held + more > REFUSED_SAMPLES:
+        if self._refused_kept + more > REFUSED_SAMPLES:
             # All of a series or nothing: half of it would be taken for all.
-            self._refused_held -= sum(len(part[0]) + len(part[2]) for part in refused.held)
-            refused.held = None
+            self._refused_kept -= sum(len(part[0]) + len(part[2]) for part in refused.kept)
+            refused.kept = None
             return
-        self._refused_held += more
+        self._refused_kept += more
         # Copies: a slice would keep the whole batch.
-        refused.held.append(
+        refused.kept.append(
             (batch.timestamps_ms[own].copy(), batch.values[own].copy(), batch.stale_ms[stale].copy())
         )
 
@@ -166,11 +170,11 @@ class BlockBuffer:
 
     def blocks(self) -> Iterator[tuple[BlockKey, pa.Table]]:
         """The blocks, each whole: columns ``series_id``, ``timestamps_ms``, ``values``, ``stale_ms``, sorted by series."""
-        held = dict(self._ordered())
-        for key in sorted(held.keys() | self._spilled.keys()):
+        ordered = dict(self._ordered())
+        for key in sorted(ordered.keys() | self._spilled.keys()):
             pieces = [_read_piece(path) for path in self._spilled.get(key, [])]
-            if key in held:
-                pieces.append(held.pop(key))
+            if key in ordered:
+                pieces.append(ordered.pop(key))
             yield key, pieces[0] if len(pieces) == 1 else join_rows(pieces, self.repairs)
             for path in self._spilled.pop(key, []):
                 path.unlink()
@@ -212,8 +216,8 @@ class BlockBuffer:
     # -- putting in order ------------------------------------------------------------------
 
     def _ordered(self) -> Iterator[tuple[BlockKey, pa.Table]]:
-        """What is held in memory, block by block; the memory is given back."""
-        parts, self._parts, self._held = self._parts, [], 0
+        """What is in memory, block by block; the memory is released."""
+        parts, self._parts, self._in_memory = self._parts, [], 0
         if not parts or not self._keys:
             return
         joined = _concatenated(parts)
@@ -243,8 +247,8 @@ class BlockBuffer:
             pieces.append(path)
 
 
-def _told(value: float) -> float | str:
-    """A value as JSON can hold it: what is no finite number as the text that Prometheus uses."""
+def _json_number(value: float) -> float | str:
+    """A value for JSON: what is not a finite number as the text that Prometheus uses."""
     if math.isfinite(value):
         return value
     return "NaN" if math.isnan(value) else "+Inf" if value > 0 else "-Inf"

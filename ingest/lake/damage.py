@@ -20,7 +20,7 @@ from throttlescope.ingest.lake.files import DataFile
 from throttlescope.ingest.lake.formats import MissingFilesError
 from throttlescope.ingest.lake.open_storage import storage_of
 
-#: What is set aside gets this behind its name; the vacuum takes it when it is old enough.
+#: A file that is set aside gets this suffix; the vacuum takes it when it is old enough.
 ASIDE = ".damaged"
 _NAMED_BY_HASH = re.compile(r"(?:^|/)(?P<hash>[0-9a-f]{32})\.parquet$")
 #: Not what a log says, but that it could not be got at.
@@ -31,7 +31,7 @@ _FIX = (
 )
 
 
-#: What pyarrow raises on a file that holds no Parquet, or not what it says.
+#: What pyarrow raises on a file that is not Parquet, or damaged.
 UNREADABLE = (OSError, pa.ArrowException, MemoryError)
 _DATA_FILE = re.compile(
     r"(?P<root>(?:file:|s3:/)?/[^\s'\",;\])]*)/(?P<table>[a-z_]+)/(?P<file>data/[0-9a-f]{2}/[0-9a-f]{32}\.parquet)"
@@ -39,7 +39,7 @@ _DATA_FILE = re.compile(
 
 
 class DamagedFilesError(ThrottlescopeError):
-    """Data files hold other bytes than were written."""
+    """Data files have other bytes than were written."""
 
     @classmethod
     def of(cls, table: str, relative_paths: Sequence[str]) -> Self:
@@ -76,8 +76,8 @@ def damaged(files: Iterable[DataFile]) -> list[str]:
     return found
 
 
-def told(error: BaseException | str, path: str | None = None) -> ThrottlescopeError | None:
-    """What a reader's error is because of a data file that is gone or damaged; None where that is not why.
+def damage_error(error: BaseException | str, path: str | None = None) -> ThrottlescopeError | None:
+    """The error for a data file that is missing or damaged, where that is why a reader failed; else None.
 
     Parameters
     ----------
@@ -97,14 +97,14 @@ def told(error: BaseException | str, path: str | None = None) -> ThrottlescopeEr
 
 
 @contextlib.contextmanager
-def telling(path: str) -> Iterator[None]:
+def reporting_damage(path: str) -> Iterator[None]:
     """Where reading one data file fails within it because the file is damaged, say so; one that is gone stays what it was."""
     try:
         yield
     except FileNotFoundError:
         raise
     except UNREADABLE as error:
-        ours = told(error, path)
+        ours = damage_error(error, path)
         if ours is None:
             raise
         raise ours from error

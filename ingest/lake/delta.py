@@ -1,6 +1,6 @@
 """Delta tables of a lake. In: a storage and a table's name. Out: the table at its newest version, or at an older one.
 
-On disk a table is opened anew each time: that takes milliseconds. In an object store its log is kept between two looks and only
+On disk a table is opened each time: that takes milliseconds. In an object store its log is kept between two reads and only
 what came since is fetched: two requests where nothing did.
 """
 
@@ -43,11 +43,11 @@ class DeltaTables:
 
     @contextlib.contextmanager
     def looking(self) -> Iterator[None]:
-        """While in it, no other thread moves a kept table to a newer version; faults of the store are told as such."""
+        """While in it, no other thread moves a kept table to a newer version; faults of the store become errors of ours."""
         if not self._storage.is_remote:
             yield
             return
-        from throttlescope.ingest.lake.store_errors import is_store_fault, told
+        from throttlescope.ingest.lake.store_errors import is_store_fault, store_error
 
         with self._lock:
             try:
@@ -55,7 +55,7 @@ class DeltaTables:
             except (DeltaError, OSError) as error:
                 if isinstance(error, TableNotFoundError | FileNotFoundError) or not is_store_fault(error):
                     raise
-                raise told(error, self._storage.root) from error
+                raise store_error(error, self._storage.root) from error
 
     def open(self, table: str, version: int | None = None) -> DeltaTable | None:
         """A table; None where it was never written. Use it within :meth:`looking`."""

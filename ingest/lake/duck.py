@@ -22,14 +22,14 @@ def reaches(connection: duckdb.DuckDBPyConnection, storage: Storage) -> None:
 
 
 def from_files(files: Sequence[DataFile], *, union_by_name: bool = False) -> str:
-    """What stands behind FROM to read some files; at least one."""
+    """SQL after FROM that reads some files; at least one."""
     quoted = ", ".join("'" + file.path.replace("'", "''") + "'" for file in files)
     more = ", union_by_name = true" if union_by_name else ""
     return f"read_parquet([{quoted}], hive_partitioning = false{more})"
 
 
 def from_table(connection: duckdb.DuckDBPyConnection, table: str, files: Sequence[DataFile]) -> str:
-    """What stands behind FROM to read some files of a table, or none, with all of its columns.
+    """SQL after FROM that reads some files of a table, or none, with all of its columns.
 
     One that a file lacks, because an earlier version wrote it, is NULL there.
     """
@@ -59,7 +59,7 @@ def is_widened(
 
 
 def with_all_columns(empty: str, files: Sequence[DataFile]) -> str:
-    """What stands behind FROM to read files of which some lack columns: those are NULL. It costs a look into every file.
+    """SQL after FROM that reads files of which some lack columns: those are NULL. Every file is opened for it.
 
     Parameters
     ----------

@@ -19,7 +19,7 @@ from throttlescope.ingest.contracts import TABLES, Table
 from throttlescope.ingest.core.errors import InputError
 from throttlescope.ingest.lake.open_storage import storage_of
 
-# Rows are sorted by key, so that whoever looks for one subscription decodes one of these groups of a file and not all of it. Smaller
+# Rows are sorted by key, so that a reader of one subscription decodes one of these groups of a file and not all of it. Smaller
 # ones cost more to name, in every file that is opened, than they save.
 _GROUP_ROWS = 20_000
 

@@ -215,7 +215,7 @@ class Lake:
             The version from which ``remove`` was taken; None where the table was not there yet. Files that came since and
             may hold the same keys as the new ones are a conflict. Where it is not given, nothing is one.
         moved_ms : mapping of str to int, optional
-            The files to add hold exactly the rows of those to remove; by path, when these rows came. Delta is told that no
+            The files to add have exactly the rows of those to remove; by path, when these rows came. The commit says that no
             data changed.
 
         Returns

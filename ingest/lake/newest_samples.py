@@ -28,15 +28,13 @@ def newest_samples(
     files = lake.files("series")
     if not files:
         return {}
-    asked, values = ["true"], []
+    conditions, values = ["true"], []
     if clusters is not None:
-        asked.append("list_contains(?, cluster)")
+        conditions.append("list_contains(?, cluster)")
         values.append(sorted(clusters))
     if metric_name is not None:
-        asked.append("metric_name = ?")
+        conditions.append("metric_name = ?")
         values.append(metric_name)
-    query = (
-        f"SELECT cluster, max(last_ms) FROM {from_files(files)} WHERE {' AND '.join(asked)} GROUP BY cluster"  # noqa: S608
-    )
+    query = f"SELECT cluster, max(last_ms) FROM {from_files(files)} WHERE {' AND '.join(conditions)} GROUP BY cluster"  # noqa: S608
     with lake.counting("series", files) as connection:
         return dict(connection.execute(query, values).fetchall())

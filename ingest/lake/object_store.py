@@ -1,6 +1,6 @@
 """Files in an S3-compatible object store. In: ``s3://bucket/prefix`` and the environment. Out: whole objects, listed, read and deleted.
 
-The environment alone says where the store is and who asks: ``AWS_ENDPOINT_URL`` (for anything but AWS), ``AWS_REGION``,
+Only the environment says where the store is and with which credentials: ``AWS_ENDPOINT_URL`` (for anything but AWS), ``AWS_REGION``,
 ``AWS_ACCESS_KEY_ID``, ``AWS_SECRET_ACCESS_KEY``, ``AWS_SESSION_TOKEN``, and ``AWS_ALLOW_HTTP`` for an endpoint without TLS.
 """
 
@@ -21,7 +21,7 @@ from obstore.store import S3Store
 
 from throttlescope.ingest.core.errors import InputError
 from throttlescope.ingest.lake.storage import Storage, StoredFile
-from throttlescope.ingest.lake.store_errors import told
+from throttlescope.ingest.lake.store_errors import store_error
 
 #: How long an answer may take, unless :data:`TIMEOUT_VARIABLE` says otherwise, and a connection at most, in seconds.
 _ANSWER_S, _CONNECT_S = 30.0, 5.0
@@ -39,7 +39,7 @@ _DEFAULT_REGION = "us-east-1"
 
 @dataclass(frozen=True)
 class StoreAccess:
-    """Where the store is and who asks; the secrets are in no text of it.
+    """Address and credentials of the store; its text never has the secrets.
 
     Attributes
     ----------
@@ -79,7 +79,7 @@ class StoreAccess:
             if scheme == "http" and not allow_http:
                 raise InputError(
                     "The object store's endpoint is plain HTTP", got=endpoint, expected="https://",
-                    fix="set AWS_ALLOW_HTTP=true if nobody can listen on the way",
+                    fix="set AWS_ALLOW_HTTP=true if the network in between is trusted",
                 )  # fmt: skip
         key_id, secret = environment.get("AWS_ACCESS_KEY_ID"), environment.get("AWS_SECRET_ACCESS_KEY")
         if bool(key_id) != bool(secret):
@@ -157,7 +157,7 @@ class ObjectStorage(Storage):
 
     def write(self, relative_path: str, content: bytes | pa.Buffer, *, if_absent: bool = False) -> bool:
         mode = "create" if if_absent else "overwrite"
-        with self._told(relative_path):
+        with self._reporting_errors(relative_path):
             try:
                 # Parts are for what is larger than any file of ours: a conditional put has to be one request.
                 obstore.put(
@@ -172,14 +172,14 @@ class ObjectStorage(Storage):
         return True
 
     def read(self, relative_path: str) -> bytes | None:
-        with self._told(relative_path):
+        with self._reporting_errors(relative_path):
             try:
                 return bytes(obstore.get(self._store, self._key(relative_path)).bytes())
             except FileNotFoundError:
                 return None
 
     def read_dated(self, relative_path: str) -> tuple[bytes, int] | None:
-        with self._told(relative_path):
+        with self._reporting_errors(relative_path):
             try:
                 found = obstore.get(self._store, self._key(relative_path))
                 return bytes(found.bytes()), self._stored(found.meta).modified_ms
@@ -187,14 +187,14 @@ class ObjectStorage(Storage):
                 return None
 
     def look(self, relative_path: str) -> StoredFile | None:
-        with self._told(relative_path):
+        with self._reporting_errors(relative_path):
             try:
                 return self._stored(obstore.head(self._store, self._key(relative_path)))
             except FileNotFoundError:
                 return None
 
     def list(self, prefix: str = "") -> list[StoredFile]:
-        with self._told(prefix):
+        with self._reporting_errors(prefix):
             found = [
                 self._stored(one)
                 for some in obstore.list(self._store, self._key(prefix) or None)
@@ -204,7 +204,7 @@ class ObjectStorage(Storage):
 
     def delete(self, relative_paths: Iterable[str]) -> None:
         keys = [self._key(relative_path) for relative_path in relative_paths]
-        with self._told(""):
+        with self._reporting_errors(""):
             if keys:
                 obstore.delete(self._store, keys)
 
@@ -229,15 +229,15 @@ class ObjectStorage(Storage):
         return StoredFile(relative_path, found["size"], int(found["last_modified"].timestamp()) * 1000)
 
     @contextlib.contextmanager
-    def _told(self, relative_path: str) -> Iterator[None]:
+    def _reporting_errors(self, relative_path: str) -> Iterator[None]:
         try:
             yield
         except (faults.BaseError, OSError) as error:
-            raise told(error, self.address(relative_path)) from error
+            raise store_error(error, self.address(relative_path)) from error
 
 
 def object_storage(root: str) -> ObjectStorage:
-    """The storage of an ``s3://`` address; one for all who ask in this process."""
+    """The storage of an ``s3://`` address; one for all callers in this process."""
     return _object_storage(root, StoreAccess.of(), os.getpid())
 
 

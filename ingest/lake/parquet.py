@@ -1,7 +1,7 @@
 """Parquet files of a lake, wherever they are. In: addresses of files, on disk or ``s3://``. Out: as pyarrow reads them.
 
 The only place that opens a lake's files for reading. A file on disk is opened by its path, as before; of an object
-the footer and the columns asked for are fetched, in few and large pieces.
+the footer and the requested columns are fetched, in few and large pieces.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
-from throttlescope.ingest.lake.damage import UNREADABLE, telling
+from throttlescope.ingest.lake.damage import UNREADABLE, reporting_damage
 
 _REMOTE = "s3://"
 
@@ -43,9 +43,9 @@ def parquet_file(path: str, **options: Any) -> pq.ParquetFile:
         The object store does not answer or refuses.
     """
     if not is_remote(path):
-        with telling(path):
+        with reporting_damage(path):
             return _File(path, path, **options)
-    with told_as_store(path), telling(path):
+    with reporting_store_errors(path), reporting_damage(path):
         # Columns are fetched together before any is decoded: a request each would cost a round trip each.
         return _File(path, _opened(path), pre_buffer=True, **options)
 
@@ -60,7 +60,7 @@ class _File(pq.ParquetFile):
     def __exit__(self, kind: type | None, error: BaseException | None, *rest: object) -> None:
         super().__exit__(kind, error, *rest)
         if isinstance(error, UNREADABLE):
-            with telling(self._path):
+            with reporting_damage(self._path):
                 raise error
 
 
@@ -74,18 +74,18 @@ def read_parquet(
     """Rows of one file, with its own columns or some of them."""
     columns = None if columns is None else list(columns)
     if where is not None:
-        with told_as_store(path), telling(path):
+        with reporting_store_errors(path), reporting_damage(path):
             return dataset([path]).to_table(columns=columns, filter=where, use_threads=use_threads)
-    with told_as_store(path), parquet_file(path) as file:
+    with reporting_store_errors(path), parquet_file(path) as file:
         return file.read(columns, use_threads=use_threads)
 
 
 def row_groups(path: str, where: pc.Expression) -> list[int]:
     """Row groups of one file that may hold such rows, by their statistics.
 
-    Arrow looks for itself: a damaged description of a column that is asked for in Python (``metadata.row_group(i).column(j)``) ends the process.
+    Arrow reads them itself: reading a damaged description of a column in Python (``metadata.row_group(i).column(j)``) ends the process.
     """
-    with told_as_store(path), telling(path):
+    with reporting_store_errors(path), reporting_damage(path):
         (fragment,) = dataset([path]).get_fragments()
         return [group.id for group in fragment.subset(where).row_groups]
 
@@ -100,13 +100,13 @@ def dataset(
 
     whole = ds.ParquetFragmentScanOptions(pre_buffer=True)
     format_ = kind if kind == "arrow" else ds.ParquetFileFormat(default_fragment_scan_options=whole)
-    with told_as_store(paths[0]):
+    with reporting_store_errors(paths[0]):
         keys = [path.removeprefix(_REMOTE) for path in paths]
         return ds.dataset(keys, schema=schema, format=format_, filesystem=arrow_filesystem())
 
 
 @contextlib.contextmanager
-def told_as_store(path: str) -> Iterator[None]:
+def reporting_store_errors(path: str) -> Iterator[None]:
     """Faults of the object store as what a user is to see; those of files on disk, and a file that is gone, as they are."""
     try:
         yield
@@ -115,11 +115,11 @@ def told_as_store(path: str) -> Iterator[None]:
     except OSError as error:
         if not is_remote(path):
             raise
-        from throttlescope.ingest.lake.store_errors import is_store_fault, told
+        from throttlescope.ingest.lake.store_errors import is_store_fault, store_error
 
         if not is_store_fault(error):
             raise
-        raise told(error, path) from error
+        raise store_error(error, path) from error
 
 
 def _opened(path: str) -> pa.NativeFile:

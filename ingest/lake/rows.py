@@ -14,7 +14,7 @@ from throttlescope.ingest.lake.damage import UNREADABLE, DamagedFilesError, dama
 from throttlescope.ingest.lake.files import DataFile
 from throttlescope.ingest.lake.formats import MissingFilesError
 from throttlescope.ingest.lake.open_storage import storage_of
-from throttlescope.ingest.lake.parquet import dataset, told_as_store
+from throttlescope.ingest.lake.parquet import dataset, reporting_store_errors
 
 #: What readers raise on a file that is gone or holds no Parquet: DuckDB many things, some without a class of their own.
 _UNREADABLE = (*UNREADABLE, duckdb.Error)
@@ -33,7 +33,7 @@ def read_files(
     if not files:
         empty = schema.empty_table()
         return empty.select(columns) if columns else empty
-    with naming_missing(table, files), told_as_store(files[0].path):
+    with naming_missing(table, files), reporting_store_errors(files[0].path):
         found = dataset([file.path for file in files], schema=schema)
         return found.to_table(columns=columns, filter=where)
 
@@ -49,8 +49,8 @@ def naming_missing(table: str, files: list[DataFile]) -> Iterator[None]:
         if gone := _missing(files):
             raise MissingFilesError.of(table, gone) from error
         # Most readers name the file that they stopped at: only that one is read again then.
-        told = [file for file in files if file.relative_path in str(error)]
-        if broken := damaged(told or files):
+        named = [file for file in files if file.relative_path in str(error)]
+        if broken := damaged(named or files):
             raise DamagedFilesError.of(table, broken) from error
         raise
 

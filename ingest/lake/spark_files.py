@@ -79,17 +79,17 @@ def _part_of(rows: Mapping[tuple[str, int], int]) -> Column:
 
 def _hours(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:
     """Cut rows that are sorted by cluster, hour and part into one table for each."""
-    held, held_hour = [], None
+    batches, batches_hour = [], None
     for batch in batches:
         place = (batch.column(name).to_pylist() for name in ("cluster", _HOUR, _PART))
         start = 0
         for hour, run in groupby(zip(*place, strict=True)):
             length = sum(1 for _ in run)
-            if held and hour != held_hour:
-                yield pa.Table.from_batches(held)
-                held = []
-            held.append(batch.slice(start, length))
-            held_hour = hour
+            if batches and hour != batches_hour:
+                yield pa.Table.from_batches(batches)
+                batches = []
+            batches.append(batch.slice(start, length))
+            batches_hour = hour
             start += length
-    if held:
-        yield pa.Table.from_batches(held)
+    if batches:
+        yield pa.Table.from_batches(batches)

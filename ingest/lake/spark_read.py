@@ -1,7 +1,7 @@
 """Files of a table as a DataFrame. In: a session and a list of files. Out: rows with the contract's columns.
 
 Files on disk are read by Spark itself. Files in an object store are read by pyarrow in Spark's tasks: Spark would need a jar of its
-own for them, and its session would have to know the credentials. Columns and ranges that are asked for reach the files in both.
+own for them, and its session would have to know the credentials. In both, only the requested columns and ranges are read from the files.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.lake.files import DataFile
-from throttlescope.ingest.lake.parquet import dataset, is_remote, told_as_store
+from throttlescope.ingest.lake.parquet import dataset, is_remote, reporting_store_errors
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -90,7 +90,7 @@ def _rows(
         where = inside if where is None else where & inside
     # One file after the other: a dataset's threads would hold several whole files of a table that is wide.
     for path in paths:
-        with told_as_store(path):
+        with reporting_store_errors(path):
             found = dataset([path], whole)
             for batch in found.to_batches(columns=schema.names, filter=where, batch_size=_BATCH_ROWS):
                 if batch.num_rows:

@@ -102,7 +102,7 @@ class Storage(ABC):
         """Delete files; what is not there is no error."""
 
     def delta_options(self) -> dict[str, str] | None:
-        """What ``deltalake`` has to be told to reach the same place."""
+        """Options with which ``deltalake`` reaches the same place."""
         return None
 
 
@@ -156,7 +156,7 @@ class LocalStorage(Storage):
             # A machine that lost its power may have kept a file's name and not all of its bytes.
             is_whole = os.stat(path).st_size == len(content)
             if is_whole:
-                # Whoever deletes what nothing names goes by the time: a file that is about to be named is young again.
+                # A vacuum deletes unnamed files by their age: the time of a file that is about to be named is renewed.
                 os.utime(path)
         except OSError:
             is_whole = False

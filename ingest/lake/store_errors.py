@@ -1,4 +1,4 @@
-"""Faults of an object store. In: what a library raised. Out: one line that says what, and what mends it."""
+"""Errors of an object store. In: what a library raised. Out: one line that says what is wrong and how to fix it."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ _JOINTS = re.compile(r"\n+|↳|(?:, )?source: |: ")
 
 
 def is_store_fault(error: BaseException | str) -> bool:
-    """Whether an error came from the store and not from what it holds."""
+    """Whether an error came from the store and not from its content."""
     return bool(_OF_A_STORE.search(str(error)))
 
 
-def told(error: BaseException | str, address: str) -> ThrottlescopeError:
+def store_error(error: BaseException | str, address: str) -> ThrottlescopeError:
     """The error that a user is to see.
 
     Parameters
     ----------
     address : str
-        What was asked for, as ``s3://bucket/path``.
+        What was requested, as ``s3://bucket/path``.
     """
     if isinstance(error, ThrottlescopeError):
         return error
@@ -54,7 +54,7 @@ def told(error: BaseException | str, address: str) -> ThrottlescopeError:
     return SourceError(
         "The object store does not answer as it should",
         got=f"{address}: {_short(text)}",
-        fix="see that AWS_ENDPOINT_URL is right and the store is up; then run the command again: what was half done is found and mended",
+        fix="see that AWS_ENDPOINT_URL is right and the store is up; then run the command again: what was half done is found and completed",
     )
 
 
@@ -66,7 +66,7 @@ def _plain(text: str) -> str:
 def _short(text: str) -> str:
     answered = _ANSWERED.search(text)
     if answered:
-        # The store's own words; a signature may be behind them, which is nobody's business.
+        # The store's own words; a signature that may follow is left out.
         return f"{answered[1]}: {answered[2].strip()}".rstrip(".")[:160]
     parts = [" ".join(part.split()) for part in _JOINTS.split(text)]
     # Causes are nested and the innermost one says most.

@@ -70,7 +70,7 @@ class PastLake(Lake):
                 "The lake does not have all files of that moment any more",
                 got=f"{len(gone)} of {len(found)} files of {table}, version {self.version(table)}, are gone",
                 expected="a moment since the last vacuum, less the time that it kept",
-                fix="ask for a later --as-of; throttlescope lake vacuum --older-than says how long files are kept",
+                fix="choose a later --as-of; throttlescope lake vacuum --older-than says how long files are kept",
             )
         return found
 
@@ -98,7 +98,7 @@ class PastLake(Lake):
                     f"The log of {table} does not reach back that far",
                     got=format_time(self.as_of_ms),
                     expected=f"{format_time(oldest)} or later",
-                    fix="ask for a later --as-of; throttlescope lake history TABLE lists what there is",
+                    fix="choose a later --as-of; throttlescope lake history TABLE lists what there is",
                 )
             self._versions[table] = version
         return self._versions[table]
@@ -110,7 +110,7 @@ def lake_as_of(root: str | Path, text: str, table: str, *, now_ms: int) -> PastL
     Parameters
     ----------
     text : str
-        A time as users write it, or a version of ``table``: then the other tables stand as they did when it was committed.
+        A time as users write it, or a version of ``table``: then the other tables are read as of its commit.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""A folder that cannot be written: its disk is full, read-only, or not ours. In: what a library raised. Out: one line with the folder, and what mends it.
+"""A folder that cannot be written: its disk is full, read-only, or not ours. In: what a library raised. Out: one line with the folder and how to fix it.
 
 Python, Delta's log (Rust), Spark (Java) and DuckDB say it each in their own words, most of them without the place.
 """
@@ -25,7 +25,7 @@ _NAMED = re.compile(
     r"(?:No space left on device|Disk quota exceeded)(?: \(os error \d+\))?: '([^'\n]+)'"
     r"|(/[^\s:'\"]+) \((?:No space left on device|Disk quota exceeded)\)"
 )
-#: Of a file system that nobody may write to, and of rights that are missing.
+#: Of a read-only file system, and of missing rights.
 _READ_ONLY = re.compile(
     rf"\[Errno {errno.EROFS}\]|os error {errno.EROFS}\b|Read-only file system", re.IGNORECASE
 )
@@ -59,7 +59,7 @@ def says_full(error: BaseException | str) -> bool:
     return bool(_FULL.search(str(error)))
 
 
-def told(error: BaseException | str, folder: str | None = None) -> FullDiskError:
+def full_disk_error(error: BaseException | str, folder: str | None = None) -> FullDiskError:
     """The error that a user is to see.
 
     Parameters
@@ -84,8 +84,8 @@ def says_read_only(error: BaseException | str) -> bool:
     return bool(_READ_ONLY.search(text) or _NO_RIGHTS.search(text))
 
 
-def told_read_only(error: BaseException | str, folder: str | None = None) -> ReadOnlyError:
-    """The error that a user is to see, of a place that may not be written to; ``folder`` as in :func:`told`."""
+def read_only_error(error: BaseException | str, folder: str | None = None) -> ReadOnlyError:
+    """The error that a user is to see, of a place that may not be written to; ``folder`` as in :func:`full_disk_error`."""
     text = str(error)
     is_file_system = bool(_READ_ONLY.search(text)) or (
         isinstance(error, OSError) and error.errno == errno.EROFS
@@ -114,7 +114,7 @@ def naming_unwritable(folder: str) -> Iterator[None]:
         yield
     except (OSError, DeltaError) as error:
         if says_full(error):
-            raise told(error, folder) from error
+            raise full_disk_error(error, folder) from error
         if says_read_only(error):
-            raise told_read_only(error, folder) from error
+            raise read_only_error(error, folder) from error
         raise

@@ -1,4 +1,4 @@
-"""Is the admin API that of the cluster that is scraped, and of all of it? In: its answers, the lake's series. Out: rows of ``quality``.
+"""Whether the admin API and the scraped brokers are the same cluster. In: its answers, the lake's series. Out: rows of ``quality``.
 
 - Fewer brokers are scraped than the admin API lists: topics on the others have no verdicts, and a topic that moves there is gone.
 - More are scraped than it lists: two clusters may share one label ``cluster``.
@@ -42,7 +42,7 @@ def admin_scope_findings(
     Returns
     -------
     list of dict
-        Rows of ``quality`` without run and time; only what does not hold.
+        Rows of ``quality`` without run and time; only failed checks.
     """
     answers = list(policies)
     listed = {name for row in answers if row["scope"] == "brokers" for name in json.loads(row["body"]) or ()}
@@ -82,7 +82,7 @@ def other_cluster(answers: Iterable[Mapping[str, Any]], cluster: str, scraped: I
     Parameters
     ----------
     answers : iterable of mappings
-        ``scope`` and ``body`` of policies that were asked.
+        ``scope`` and ``body`` of answers.
     cluster : str
         What the metrics call the cluster, not a name that the user gave it.
     scraped : iterable of str
@@ -102,7 +102,7 @@ def other_cluster(answers: Iterable[Mapping[str, Any]], cluster: str, scraped: I
 
 
 def other_cluster_words(other: str, cluster: str) -> str:
-    """What is the matter, in words."""
+    """The mismatch in words."""
     return f"the brokers of the admin API belong to cluster {other}, the metrics are of {cluster}: its answers are not used"
 
 

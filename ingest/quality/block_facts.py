@@ -1,4 +1,4 @@
-"""What the samples gate has to know of a block: in, blocks with their arrays; out, one row of counts per block.
+"""Facts of a block for the samples gate. In: blocks with their arrays. Out: one row of counts per block.
 
 Runs inside Spark's tasks on Arrow arrays; no sample becomes a row of its own.
 """
@@ -34,7 +34,7 @@ FACTS = pa.schema(
         ("first_stale_ms", pa.int64()),  # time of the first and last staleness marker; NULL: none
         ("last_stale_ms", pa.int64()),
         ("interval_ms", pa.int64()),  # median distance of samples; NULL: fewer than SAMPLES_FOR_INTERVAL
-        ("missing_scrapes", pa.int64()),  # scrapes that holes without a marker should have held
+        ("missing_scrapes", pa.int64()),  # scrapes that are missing in holes without a marker
         ("absent_scrapes", pa.int64()),  # the same for holes in which a marker says: not exposed
         ("repeated_timestamps", pa.int64()),  # samples at the time of the one before
         ("falling_timestamps", pa.int64()),  # samples or markers before the one before

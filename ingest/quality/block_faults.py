@@ -1,4 +1,4 @@
-"""The faults of a series' blocks in order: in, the files of one metric, cluster and shard; out, a row per block.
+"""The faults of a series' blocks in order. In: the files of one metric, cluster and shard. Out: a row per block.
 
 What :mod:`block_facts` counts inside a block is completed by what only the block before can tell: the hole between
 the two, and the interval of a block that is too short to know its own; and by the scrapes of the series' target
@@ -117,7 +117,7 @@ def faults_of_files(
 
 @functools.lru_cache(maxsize=2)
 def _series_by_metric(catalogue: tuple[str, ...]) -> dict[str, frozenset[str]]:
-    """Series of a shard by metric. Files never change, and the tasks of a worker ask for the same shards again and again."""
+    """Series of a shard by metric. Files never change, and the tasks of a worker need the same shards many times."""
     found: dict[str, set[str]] = {}
     for path in catalogue:
         series = read_parquet(path, ["series_id", "metric_name"], use_threads=False)

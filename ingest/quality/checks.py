@@ -1,12 +1,15 @@
-"""What a check is: in, nothing; out, one expectation about a frame of counted faults, with its words.
+"""The record of a check. In: nothing. Out: one expectation about a frame of counted faults: name, severity, texts and SQL in one place.
 
-A suite is a tuple of checks. Each says how its faults are counted, so that counting and judging cannot drift apart.
+A suite is a tuple of checks. Each has the SQL that counts its faults, so that counting and judging cannot drift apart.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+
+#: What to do about rows that throttlescope never writes.
+CHECK_LAKE = "run `throttlescope lake check`, then run the hours again; if it fails again, report it"
 
 
 @dataclass(frozen=True)
@@ -22,16 +25,18 @@ class GateCheck:
     severity : str
         ``error`` or ``warning``.
     fault, expected : str
-        Words for what is counted and for what would have been right.
+        What is counted, and what is expected instead, in words.
     unique : tuple of str
         Where given, the columns that together may not repeat: judged instead of ``column``, which then only
         locates the repeated rows.
     faulty : str
-        SQL that is true of a row of the table with this fault; the rows of a group that have it are counted.
+        SQL condition of a row with this fault; the rows of a group that meet it are counted.
     tally : str
-        SQL that counts the faults of a group itself, where no single row has them.
-    aside : tuple of (str, str)
-        Columns that are 1 where the check has nothing to say about a row, each with the reason in words.
+        SQL that counts the faults of a group, where no single row has them.
+    not_judged : tuple of (str, str)
+        Columns that are 1 where the check does not apply to a row, each with the reason in words.
+    fix : str
+        What to do where it fails. ``docs/guides/quality.md`` lists it.
     """
 
     name: str
@@ -42,11 +47,12 @@ class GateCheck:
     unique: tuple[str, ...] = ()
     faulty: str = ""
     tally: str = ""
-    aside: tuple[tuple[str, str], ...] = ()
+    not_judged: tuple[tuple[str, str], ...] = ()
+    fix: str = ""
 
 
 def counted(checks: Iterable[GateCheck]) -> str:
-    """The SQL columns that count the faults of a group, in the words that Spark and DuckDB share."""
+    """The SQL columns that count the faults of a group, in the SQL that Spark and DuckDB share."""
     columns = []
     for check in checks:
         tally = check.tally or f"sum(CASE WHEN {check.faulty} THEN 1 ELSE 0 END)"

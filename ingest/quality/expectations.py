@@ -1,4 +1,4 @@
-"""Great Expectations at work: in, a frame of counted faults and checks; out, which checks do not hold.
+"""Great Expectations at work. In: a frame of counted faults and checks. Out: which checks do not hold.
 
 The library takes seconds to import and by default writes progress bars, so it is imported only when a gate runs and
 is kept quiet. Its context lives in memory; nothing is written and nothing is sent anywhere.
@@ -22,9 +22,9 @@ _DEFINITIONS: dict[str, Any] = {}
 
 
 def failing(frame: Frame, checks: Sequence[GateCheck]) -> list[GateCheck]:
-    """Return the checks that do not hold for ``frame``, in the order given.
+    """Return the checks that fail for ``frame``, in the order given.
 
-    Only yes or no is asked for: Great Expectations' details take twice the jobs and know no clusters, and
+    Only yes or no is requested: Great Expectations' details take twice the jobs and know no clusters, and
     :mod:`findings` counts what failed in one job.
 
     Raises
@@ -78,7 +78,7 @@ def check_columns(frame: Frame, checks: Sequence[GateCheck]) -> None:
     """
     types = frame.types
     for check in checks:
-        needed = [check.column, *check.unique, *(column for column, _ in check.aside)]
+        needed = [check.column, *check.unique, *(column for column, _ in check.not_judged)]
         for column in needed:
             if column not in types:
                 raise GateError(
@@ -105,13 +105,13 @@ def _import():
 def _validate(frame: Frame, checks: Sequence[GateCheck]) -> list:
     gx = _import()
     suite = gx.ExpectationSuite("gate", expectations=[_expectation(gx, check) for check in checks])
-    # The batch is asked itself: a validation definition would first write suite and results into stores in memory.
+    # The batch validates itself: a validation definition would first write suite and results into stores in memory.
     batch = _definition(gx, frame.source).get_batch(batch_parameters={"dataframe": frame.data})
     return batch.validate(suite, result_format="BOOLEAN_ONLY").results
 
 
 def _definition(gx, source: str):
-    """Where frames go. That of this process is made once; Spark's anew each time, because it keeps a session."""
+    """Where frames go. The definition of this process is made once; that of Spark each time, because it keeps a session."""
     if source == "pandas" and source in _DEFINITIONS:
         return _DEFINITIONS[source]
     from great_expectations.data_context.types.base import ProgressBarsConfig

@@ -1,6 +1,6 @@
-"""From failing checks to rows of ``quality``: in, a frame and its checks; out, one row per check and cluster.
+"""Rows of ``quality``. In: a frame and its checks. Out: one row per check and cluster.
 
-A check that holds has one row for all clusters; one that does not has a row per cluster concerned, with the number of
+A check that passes has one row for all clusters; one that fails has a row per cluster concerned, with the number of
 rows, the sum of their faults, the worst row as an example and the keys of up to nineteen more.
 """
 
@@ -39,7 +39,7 @@ class GateResult:
     rows : pyarrow.Table
         Rows of ``quality``.
     stopped : bool
-        An expectation of severity ``error`` does not hold.
+        A check of severity ``error`` failed.
     first_ms : mapping of (gate, check, cluster) to int
         Start of the first hour with a fault, where what was judged has hours.
     """
@@ -57,7 +57,7 @@ class GateResult:
         return cls(pa.concat_tables(rows), any(result.stopped for result in results), first_ms)
 
     def failures(self, severity: str | None = None) -> list[dict]:
-        """Rows that do not hold, all or of one severity."""
+        """Rows of failed checks, all or of one severity."""
         return [
             row for row in self.rows.to_pylist() if not row["success"] and severity in (None, row["severity"])
         ]
@@ -65,7 +65,7 @@ class GateResult:
     def error(self) -> GateError:
         """The error that a stopped run ends with; it names the first fault and its hour, and counts the others.
 
-        The hour may lie before those that were asked for: a read begins in the hour before, for late scrapes.
+        The hour may lie before the requested ones: a read begins in the hour before, for late scrapes.
         """
         faults = self.failures("error")
         first = faults[0]
@@ -100,7 +100,7 @@ def judge(
     frame : Frame
         One row per thing checked: ``cluster``, the checks' fault columns and ``example_columns``.
     row_word : str
-        What one row of ``frame`` stands for, such as blocks.
+        What one row of ``frame`` is, such as blocks.
     example_columns : sequence of str
         What names a row: kept of the worst rows of a failing check.
     describe : callable
@@ -128,7 +128,7 @@ def _judged(
     may_be_empty: str,
 ) -> GateResult:
     now_ms = time.time_ns() // 1_000_000
-    total, left_aside = _counts(frame, checks)
+    total, not_judged = _counts(frame, checks)
     present = _row(PRESENT, gate, table, run_id, now_ms)
     if not total:
         # Expectations about no rows all hold; that must not be read as good data.
@@ -140,7 +140,7 @@ def _judged(
     rows = [present | {"observed": f"{total} {row_word}"}]
     for check in checks:
         common = _row(check, gate, table, run_id, now_ms)
-        note = _not_judged(check, left_aside, total, row_word)
+        note = _note(check, not_judged, total, row_word)
         if check not in wrong:
             rows.append(common | {"observed": note})
             continue
@@ -178,7 +178,7 @@ def _row(check: GateCheck, gate: str, table: str, run_id: str, now_ms: int) -> d
 
 
 def _fault(check: GateCheck) -> str:
-    """Faults of a row in SQL. Rows of one key may stand in different files, where whoever counted one did not see the other."""
+    """Faults of a row in SQL. Rows of one key may be in different files, and the task that counted one did not see the other."""
     if not check.unique:
         return check.column
     place = f"row_number() OVER (PARTITION BY {', '.join(check.unique)} ORDER BY {check.column})"
@@ -191,7 +191,7 @@ def _result(rows: list[dict], stopped: bool) -> GateResult:
 
 
 def _counts(frame: Frame, checks: Sequence[GateCheck]) -> tuple[int, dict[str, int]]:
-    """Rows of the frame, and of each column of what is left aside its sum.
+    """Rows of the frame, and the sum of each column of rows that are not judged.
 
     Raises
     ------
@@ -200,10 +200,10 @@ def _counts(frame: Frame, checks: Sequence[GateCheck]) -> tuple[int, dict[str, i
     """
     check_columns(frame, checks)
     columns = sorted({check.column for check in checks})
-    aside = sorted({column for check in checks for column, _ in check.aside})
+    not_judged = sorted({column for check in checks for column, _ in check.not_judged})
     measures = ["count(*) AS total_"]
     measures += [f"count({column}) AS {column}" for column in columns]
-    measures += [f"CAST(coalesce(sum({column}), 0) AS BIGINT) AS {column}" for column in aside]
+    measures += [f"CAST(coalesce(sum({column}), 0) AS BIGINT) AS {column}" for column in not_judged]
     (found,) = frame.query(f"SELECT {', '.join(measures)} FROM {{frame}}")  # noqa: S608
     for check in checks:
         if uncounted := found["total_"] - found[check.column]:
@@ -211,12 +211,12 @@ def _counts(frame: Frame, checks: Sequence[GateCheck]) -> tuple[int, dict[str, i
                 f"The check {check.name} could not be evaluated",
                 got=f"{uncounted} rows of {found['total_']} without a count in {check.column}",
             )
-    return found["total_"], {column: found[column] for column in aside}
+    return found["total_"], {column: found[column] for column in not_judged}
 
 
-def _not_judged(check: GateCheck, aside: dict[str, int], total: int, row_word: str) -> str | None:
-    """Of how many rows a check says nothing, and why; None where it speaks of all."""
-    left = [(aside[column], words) for column, words in check.aside if aside[column]]
+def _note(check: GateCheck, not_judged: dict[str, int], total: int, row_word: str) -> str | None:
+    """How many rows a check does not judge, and why; None where it judges all."""
+    left = [(not_judged[column], words) for column, words in check.not_judged if not_judged[column]]
     if not left:
         return None
     judged = total - sum(count for count, _ in left)
@@ -246,7 +246,7 @@ def _details(frame: Frame, wrong: Sequence[GateCheck], key: list[str]) -> dict[s
     unlocated = [name for name, clusters in found.items() if not clusters]
     if unlocated:
         raise GateError(
-            "A check does not hold and no row has its fault",
+            "A check failed and no row has its fault",
             got=", ".join(unlocated),
             fix="report it: the gate contradicts itself",
         )

@@ -92,11 +92,11 @@ _CUMULATIVE = "flow_exclusive > 0 OR flow_shared = 0"
 _BATCHED = "flow_batched > 0"
 _OTHERWISE = "flow_otherwise > 0"
 _WHY = (
-    ("flow_aside_short", _SHORT, f"shorter than {LEAST_MINUTES} minutes"),
-    ("flow_aside_holes", _HOLES, "with minutes or values missing"),
-    ("flow_aside_cumulative", _CUMULATIVE, "that may acknowledge cumulatively"),
-    ("flow_aside_batched", _BATCHED, "in batches, or not known not to be"),
-    ("flow_aside_otherwise", _OTHERWISE, "moved, evicted or filtered"),
+    ("flow_not_judged_short", _SHORT, f"shorter than {LEAST_MINUTES} minutes"),
+    ("flow_not_judged_holes", _HOLES, "with minutes or values missing"),
+    ("flow_not_judged_cumulative", _CUMULATIVE, "that may acknowledge cumulatively"),
+    ("flow_not_judged_batched", _BATCHED, "in batches, or not known not to be"),
+    ("flow_not_judged_otherwise", _OTHERWISE, "moved, evicted or filtered"),
 )
 
 
@@ -124,5 +124,6 @@ CHECK = GateCheck(
     "warning",
     "entries that neither publishing, acknowledgements nor expiry explain",
     f"d(backlog) = in - ack - expired, within {EDGE_MINUTES} minutes of the greatest flow and {CUT_ENTRIES} entries",
-    aside=tuple((column, words) for column, _, words in _WHY),
+    not_judged=tuple((column, words) for column, _, words in _WHY),
+    fix="check whether messages were skipped or cleared; set exposePreciseBacklogInPrometheus=true on the brokers",
 )

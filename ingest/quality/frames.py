@@ -1,4 +1,4 @@
-"""Frames of counted faults: in, rows; out, the few small rows that a gate judges, on Spark or in this process.
+"""Frames of counted faults. In: rows. Out: the few small rows that a gate judges, on Spark or in this process.
 
 A Spark job takes seconds before it has read a row, so what is small is counted here, by DuckDB. The SQL is the same text
 for both, and so are the answers; a test holds the two against each other.
@@ -55,7 +55,7 @@ class LocalFrame:
         return _duckdb(text, {"frame": self.table}).to_pylist()
 
     def close(self) -> None:
-        """Nothing is held."""
+        """Nothing has to be released."""
 
 
 class SparkFrame:
@@ -204,7 +204,7 @@ def _faults_of_hour(
     quoted, rows, inner = "'" + cluster.replace("'", "''") + "'", {}, {}
     for table, some in paths.items():
         schema = TABLES[table].schema
-        # As a dataset, of which DuckDB reads what it asks for, a piece at a time.
+        # As a dataset, of which DuckDB reads what it needs, a piece at a time.
         rows[table] = dataset(some, schema=schema) if some else schema.empty_table()
         inner[table] = (
             f"(SELECT {', '.join(columns[table])} FROM rows_{table} WHERE cluster = {quoted} "  # noqa: S608
@@ -264,7 +264,7 @@ def inside(
 def _duckdb(
     text: str, rows: Mapping[str, pa.Table | Dataset], called: Mapping[str, str] | None = None
 ) -> pa.Table:
-    """``called``: what stands for ``{name}``; the registered rows themselves by default."""
+    """``called``: replaces ``{name}``; by default the registered rows themselves."""
     names = {name: f"rows_{name}" for name in rows} if called is None else called
     connection = duckdb.connect(config={"threads": 1})
     try:

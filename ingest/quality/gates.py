@@ -1,6 +1,6 @@
-"""All gates in the order in which data passes them. In: the name of a gate. Out: its check.
+"""All gates in the order in which data passes them. In: the name of a gate. Out: its function and its checks.
 
-Every check is called alike: ``check(session, lake, clusters, start_ms, end_ms, run_id)``. Without a session it counts in this
+Every gate is called in the same way: ``check(session, lake, clusters, start_ms, end_ms, run_id)``. Without a session it counts in this
 process; with one, what is large is counted by Spark's tasks.
 """
 
@@ -21,7 +21,7 @@ class Gate:
     Attributes
     ----------
     between : str
-        What it stands between, in words.
+        The two steps that it is between, and what it checks, in words.
     check : callable
         As the module says.
     suites : tuple of (str, tuple of GateCheck)
@@ -40,7 +40,7 @@ GATES: dict[str, Gate] = {
         Gate(
             "door",
             "sources and the lake: the catalogue, and which hours hold how many series",
-            ingest_validation.check_door,
+            ingest_validation.check_ingested,
             (("series", ingest_validation.SERIES_CHECKS), ("samples", ingest_validation.HOUR_CHECKS)),
         ),
         Gate(
@@ -67,7 +67,7 @@ GATES: dict[str, Gate] = {
         ),
         Gate(
             "verdicts",
-            "models and what follows: every verdict of the range, and who has none",
+            "models and what follows: every verdict of the range, and subscriptions without one",
             verdicts.check_verdicts,
             (("verdicts", verdicts.SUITE),),
         ),

@@ -1,4 +1,4 @@
-"""What the lake holds of each hour. In: the files of ``samples`` of some clusters. Out: one row per cluster, metric and hour.
+"""What the lake has of each hour. In: the files of ``samples`` of some clusters. Out: one row per cluster, metric and hour.
 
 Everything is read from the lake's log: a file holds one metric, cluster, hour and shard, and one row per series.
 """
@@ -63,20 +63,20 @@ def hour_faults(
     first_ms = block_start(start_ms)
     series: dict[tuple[str, str], dict[int, int]] = {}
     for file in files:
-        held = series.setdefault((str(file.minimum["cluster"]), file.partition["metric_name"]), {})
+        by_hour = series.setdefault((str(file.minimum["cluster"]), file.partition["metric_name"]), {})
         hour_ms = int(file.minimum["block_start_ms"])
-        held[hour_ms] = held.get(hour_ms, 0) + file.rows
+        by_hour[hour_ms] = by_hour.get(hour_ms, 0) + file.rows
     rows = []
     hours_of: dict[str, set[int]] = {}
-    for (cluster, metric_name), held in sorted(series.items()):
-        hours_of.setdefault(cluster, set()).update(held)
-        for hour_ms in sorted(hour for hour in held if hour >= first_ms):
-            before = [n for hour, n in held.items() if hour_ms - HOURS_BEFORE * BLOCK_MS <= hour < hour_ms]
+    for (cluster, metric_name), by_hour in sorted(series.items()):
+        hours_of.setdefault(cluster, set()).update(by_hour)
+        for hour_ms in sorted(hour for hour in by_hour if hour >= first_ms):
+            before = [n for hour, n in by_hour.items() if hour_ms - HOURS_BEFORE * BLOCK_MS <= hour < hour_ms]
             rows.append(
                 _row(cluster, metric_name, hour_ms)
                 | {
-                    "surplus_series": surplus(held[hour_ms], before),
-                    "lost_series": lost(held[hour_ms], before) if metric_name in _STEADY else 0,
+                    "surplus_series": surplus(by_hour[hour_ms], before),
+                    "lost_series": lost(by_hour[hour_ms], before) if metric_name in _STEADY else 0,
                     "without_before": int(not before),
                 }
             )

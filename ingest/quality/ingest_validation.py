@@ -1,11 +1,11 @@
-"""The gate behind the door: in, the catalogue and the lake's log; out, what is wrong with series and with hours.
+"""The gate after ingest validation. In: the catalogue and the lake's log. Out: what is wrong with series and with hours.
 
 Why each check has its severity:
 
 - A repeated series, a series that is not named by its hash, lacks a label that names its subscription, has a partition
-  that is no number or lies in another shard than its topic: every join of such series is wrong, and the door lets none
-  in. *Errors.*
-- A topic that is none, or a namespace that is not the topic's own: a Prometheus without ``honor_labels`` puts Kubernetes'
+  that is no number or lies in another shard than its topic: every join of such series is wrong, and ingest
+  validation refuses them. *Errors.*
+- A topic that is not a topic's name, or a namespace that is not the topic's own: a Prometheus without ``honor_labels`` puts Kubernetes'
   namespace there. Series still join with each other, but with no limit of the admin API. *Warning.*
 - Three times the series of the most of the hours before: a label has begun to take new values. Nothing is wrong yet, and
   reading will soon be slow. *Warning.*
@@ -28,7 +28,7 @@ from throttlescope.ingest.lake import DataFile, Lake
 from throttlescope.ingest.lake.newest_samples import newest_samples
 from throttlescope.ingest.lake.rows import read_files
 from throttlescope.ingest.quality import hours_stored, series_shape
-from throttlescope.ingest.quality.checks import GateCheck
+from throttlescope.ingest.quality.checks import CHECK_LAKE, GateCheck
 from throttlescope.ingest.quality.findings import GateResult, judge
 from throttlescope.ingest.quality.frames import LocalFrame, mapped
 
@@ -38,46 +38,67 @@ if TYPE_CHECKING:
 _NO_BEFORE = (("without_before", "without an hour before them in the lake"),)
 
 SERIES_CHECKS = (
-    GateCheck("series_key_unique", "repeated_series", "error", "repeated series", "one row per series_id"),
-    GateCheck("series_named_by_hash", "misnamed_series", "error", "ids that are no hash", "32 hex digits"),
+    GateCheck(
+        "series_key_unique", "repeated_series", "error", "repeated series", "one row per series_id",
+        fix=CHECK_LAKE,
+    ),
+    GateCheck(
+        "series_named_by_hash", "misnamed_series", "error", "ids that are no hash", "32 hex digits",
+        fix=CHECK_LAKE,
+    ),
     GateCheck(
         "key_labels_present", "lacking_labels", "error", "missing labels",
         "namespace, topic and subscription, as far as the metric has them",
+        fix=CHECK_LAKE,
     ),
-    GateCheck("partition_is_number", "crooked_partition", "error", "partitions that are no number", "whole numbers from -1"),
-    GateCheck("series_in_its_shard", "misplaced_series", "error", "series in another shard", "the shard of the topic"),
+    GateCheck(
+        "partition_is_number", "crooked_partition", "error", "partitions that are no number", "whole numbers from -1",
+        fix=CHECK_LAKE,
+    ),
+    GateCheck(
+        "series_in_its_shard", "misplaced_series", "error", "series in another shard", "the shard of the topic",
+        fix=CHECK_LAKE,
+    ),
     GateCheck(
         "topic_is_name", "crooked_topic", "warning", "topics that are no topic's name",
         "persistent://tenant/namespace/name",
+        fix="check the label topic at the source, or map it with [clusters.NAME.labels]",
     ),
     GateCheck(
         "namespace_of_topic", "foreign_namespace", "warning", "namespaces that are not the topic's",
-        "tenant/namespace as in the topic; a rename in [clusters.NAME.labels] mends it",
+        "tenant/namespace as in the topic; a rename in [clusters.NAME.labels] repairs it",
+        fix="scrape with honor_labels, or rename the label with [clusters.NAME.labels]",
     ),
 )  # fmt: skip
 
 HOUR_CHECKS = (
     GateCheck(
         "series_not_multiplied", "surplus_series", "warning", "more series than before",
-        f"at most {hours_stored.JUMP_TIMES} times the most of the {hours_stored.HOURS_BEFORE} hours before", aside=_NO_BEFORE,
+        f"at most {hours_stored.JUMP_TIMES} times the most of the {hours_stored.HOURS_BEFORE} hours before", not_judged=_NO_BEFORE,
+        fix="find the label that takes new values (count by (label) in Prometheus), and drop it in the scrape configuration",
     ),
     GateCheck(
         "series_not_lost", "lost_series", "warning", "fewer series than before",
         f"at least {hours_stored.LOST_SHARE:.0%} of the usual number of the {hours_stored.HOURS_BEFORE} hours before",
-        aside=_NO_BEFORE,
+        not_judged=_NO_BEFORE,
+        fix="check in Prometheus (up) that all brokers are still scraped",
     ),
-    GateCheck("hours_present", "missing_hours", "warning", "hours without samples", "samples in every hour between two others"),
+    GateCheck(
+        "hours_present", "missing_hours", "warning", "hours without samples", "samples in every hour between two others",
+        fix="read the hours again; if they stay empty, the source has no samples of them",
+    ),
     GateCheck(
         "samples_fresh", "late_minutes", "warning", "minutes without a sample before the end",
         f"a sample in the last {hours_stored.LATE_MS // 60_000} minutes of a range that has just ended",
-        aside=(("not_recent", "of ranges that ended long ago"),),
+        not_judged=(("not_recent", "of ranges that ended long ago"),),
+        fix="check that Prometheus scrapes, and how far remote storage is behind it",
     ),
 )  # fmt: skip
 
 _COLUMNS = ["cluster", "metric_name", "series_id", "labels", "shard", "first_ms", "last_ms"]
 
 
-def check_door(
+def check_ingested(
     session: SparkSession | None,
     lake: Lake,
     clusters: Iterable[str],
@@ -94,7 +115,7 @@ def check_door(
     session : SparkSession, optional
         Without one everything is counted in this process.
     now_ms : int, optional
-        The moment that freshness is held against; the clock's by default.
+        The moment that freshness is compared with; the clock's by default.
     """
     clusters = sorted(set(clusters))
     now_ms = time.time_ns() // 1_000_000 if now_ms is None else now_ms
@@ -165,6 +186,6 @@ def _hours(
 
 
 def with_labels(lake: Lake, example: dict) -> dict:
-    """Name a series by its labels; nobody knows it by its hash."""
+    """The example with the labels of its series: a hash means nothing to a reader."""
     found = lake.read("series", columns=["labels"], where=pc.field("series_id") == example["series_id"])
     return example | {"labels": dict(found.column("labels")[0].as_py()) if found.num_rows else None}

@@ -1,14 +1,14 @@
-"""The gate behind the admin API: in, ``policies``, ``limits`` and ``topic_stats`` of a range; out, what limits may not rest on.
+"""The gate after the admin API. In: ``policies``, ``limits`` and ``topic_stats`` of a range. Out: faults that limits may not be based on.
 
 Why each check has its severity:
 
-- A repeated key, an answer that is not what its question asks for, a limit or a period that is not above zero, a record
-  that sets no rate and is yet named as what set it: use of a limit is computed from these, and would be wrong. The door and
-  the resolver let none through. *Errors.*
-- A level without a row beside others with one: a question of its chain was not answered, so that level is unknown and
+- A repeated key, an answer that does not fit its request, a limit or a period that is not above zero, a record
+  that sets no rate and is yet named as what set it: use of a limit is computed from these, and would be wrong. Ingest
+  validation and the resolver refuse them. *Errors.*
+- A level without a row where others have one: a request of its chain was not answered, so that level is unknown and
   verdicts say so. *Warning.*
 - A negative count in the admin API's stats is what a broker printed. *Warning.*
-- Answers older than a day: runs ask every time, so nobody has asked, or nobody was answered, for a whole day, and limits
+- Answers older than a day: every run reads policies, so there was no run, or no answer, for a whole day, and limits
   may have changed in it. *Warning.* A lake without any answer is one that has no admin API: verdicts say what is missing.
 """
 
@@ -25,7 +25,7 @@ from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
 from throttlescope.ingest.contracts.vocabulary import LEVELS
 from throttlescope.ingest.core.times import BLOCK_MS, DAY_MS, block_start, dates_of, format_time
 from throttlescope.ingest.lake import Lake
-from throttlescope.ingest.quality.checks import GateCheck, below_zero, counted
+from throttlescope.ingest.quality.checks import CHECK_LAKE, GateCheck, below_zero, counted
 from throttlescope.ingest.quality.findings import GateResult, judge
 from throttlescope.ingest.quality.frames import LocalFrame, counted_from, inside, rows_of
 from throttlescope.ingest.sources.policy_answers import answer_fault
@@ -33,7 +33,7 @@ from throttlescope.ingest.sources.policy_answers import answer_fault
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-#: Every run asks; a day without an answer is no pause between two runs.
+#: Every run reads policies; a day without an answer is longer than a pause between two runs.
 POLICY_AGE_MS = DAY_MS
 #: Limits are joined for so long, so an answer beyond it is none (transforms/limits).
 _LOOKED_BACK_MS = 7 * DAY_MS
@@ -42,14 +42,17 @@ ANSWER_CHECKS = (
     GateCheck(
         "answer_key_unique", "repeated_answers", "error", "repeated answers",
         f"one row per {', '.join(TABLES['policies'].key)}",
+        fix=CHECK_LAKE,
     ),
     GateCheck(
-        "answers_readable", "unreadable_answers", "error", "answers that are not what was asked for",
-        "the form that Pulsar documents for the question",
+        "answers_readable", "unreadable_answers", "error", "answers that do not fit the request",
+        "the form that Pulsar documents for the request",
+        fix="check that the address is a broker's or Pulsar proxy's web service, then read again",
     ),
     GateCheck(
         "policy_age", "stale_hours", "warning", "hours since the newest answer",
         f"an answer in the {POLICY_AGE_MS // BLOCK_MS} hours before the end of the samples",
+        fix="run with --pulsar-admin, or check why the admin API does not answer",
     ),
 )  # fmt: skip
 
@@ -61,24 +64,29 @@ LIMIT_CHECKS = (
     GateCheck(
         "limit_key_unique", "repeated_limits", "error", "repeated limits", f"one row per {', '.join(TABLES['limits'].key)}",
         tally="count(*) - count(DISTINCT concat(level, ' ', CAST(observed_ms AS STRING)))",
+        fix=CHECK_LAKE,
     ),
     GateCheck(
         "rates_above_zero", "rates_not_above_zero", "error", "rates that are not above 0", "rates above 0; no limit is NULL",
         faulty="rate_msg <= 0 OR rate_bytes <= 0",
+        fix=CHECK_LAKE,
     ),
     GateCheck(
         "period_above_zero", "periods_not_above_zero", "error", "periods that are not above 0", "periods of a second or more",
         faulty="period_s < 1",
+        fix=CHECK_LAKE,
     ),
     GateCheck(
         "set_by_sets", "empty_records", "error", "limits whose record sets nothing, or the other way round",
         "a rate where set_by names a record, none where it says none",
         faulty="(set_by = 'none') <> (rate_msg IS NULL AND rate_bytes IS NULL)",
+        fix=CHECK_LAKE,
     ),
     GateCheck(
-        "levels_complete", "unknown_levels", "warning", "levels without a row beside others",
+        "levels_complete", "unknown_levels", "warning", "levels without a row where others have one",
         f"{len(LEVELS)} levels of a subscription at every observation",
         tally=f"{len(LEVELS)} * count(DISTINCT observed_ms) - count(*)",
+        fix="check the run's failures of the admin API and the rights of its token",
     ),
 )  # fmt: skip
 
@@ -86,15 +94,18 @@ STATS_CHECKS = (
     GateCheck(
         "stats_key_unique", "repeated_stats", "error", "repeated stats", f"one row per {', '.join(TABLES['topic_stats'].key)}",
         tally="count(*) - count(DISTINCT observed_ms)",
+        fix=CHECK_LAKE,
     ),
     GateCheck(
         "stats_not_negative", "negative_stats", "warning", "negative counts", "counts >= 0",
         tally=below_zero((*_COUNTS, "backlog_entries", "delayed_entries", "consumers", "out_msg_total", "out_bytes_total")),
+        fix="nothing: the broker reported it",
     ),
     GateCheck(
         "permits_in_order", "permits_out_of_order", "error", "permits out of order",
-        "permits_min at most permits_max, both where there are consumers alone",
+        "permits_min at most permits_max, both only where there are consumers",
         faulty="permits_min > permits_max OR (permits_min IS NULL) <> (consumers = 0)",
+        fix=CHECK_LAKE,
     ),
 )  # fmt: skip
 
@@ -104,7 +115,7 @@ _ANSWER_KEY = ["cluster", "scope", "key", "observed_ms"]
 def check_policies(
     session: SparkSession | None, lake: Lake, clusters: Iterable[str], start_ms: int, end_ms: int, run_id: str
 ) -> GateResult:
-    """Check what was asked of the admin API of some clusters in [start_ms, end_ms), and the limits that hold in it.
+    """Check the answers of the admin API of some clusters in [start_ms, end_ms), and the limits that apply in it.
 
     Parameters
     ----------
@@ -124,7 +135,7 @@ def check_policies(
                 run_id=run_id,
                 example_columns=_ANSWER_KEY[1:],
                 describe=_with_time,
-                may_be_empty="the admin API was not asked",
+                may_be_empty="the admin API was not queried",
             ),
             _of_subscriptions(
                 session, lake, "limits", LIMIT_CHECKS, clusters, start_ms - DAY_MS, end_ms, run_id
@@ -217,7 +228,7 @@ def _of_subscriptions(
         row_word="subscriptions",
         run_id=run_id,
         example_columns=SUBSCRIPTION_KEY_NAMES,
-        may_be_empty="the admin API was not asked",
+        may_be_empty="the admin API was not queried",
     )
 
 

@@ -1,4 +1,4 @@
-"""The gate between ingest and transforms: in, the blocks of a range; out, what is wrong with them.
+"""The gate between ingest and transforms. In: the blocks of a range. Out: what is wrong with them.
 
 Why each check has its severity:
 
@@ -7,7 +7,7 @@ Why each check has its severity:
 - Missing scrapes happen whenever Prometheus restarts or a network drops, and the minutes concerned carry their
   coverage on to the verdict. *Warning.*
 - Scrapes that the target's ``up`` has and a series lacks that was there before and after: something between the broker and
-  the lake leaves samples out, and at every second scrape no distance tells it. Rates are right as far as they go.
+  the lake leaves samples out, and at every second scrape no distance shows it. Rates are right as far as they go.
   *Warning.* It is not judged where the lake has no ``up`` of the target, nor where a marker says that the series was away.
 - Scrapes absent after a staleness marker say that the broker did not expose the subscription's backlog: the topic was
   unloaded, or the broker was down. *Warning.*
@@ -35,7 +35,7 @@ from throttlescope.ingest.core.times import block_start, format_time
 from throttlescope.ingest.lake import DataFile, Lake
 from throttlescope.ingest.quality.block_facts import AHEAD_MS, HOLE_INTERVALS
 from throttlescope.ingest.quality.block_faults import FAULTS, RESTARTS_IN_AN_HOUR, faults_of_files
-from throttlescope.ingest.quality.checks import GateCheck
+from throttlescope.ingest.quality.checks import CHECK_LAKE, GateCheck
 from throttlescope.ingest.quality.findings import GateResult, judge
 from throttlescope.ingest.quality.frames import Frame, mapped
 from throttlescope.ingest.quality.ingest_validation import with_labels
@@ -50,56 +50,85 @@ CHECKS = (
     GateCheck(
         "block_key_unique", "repeated_blocks", "error", "repeated blocks",
         f"one row per {' and '.join(_KEY)}", unique=_KEY,
+        fix=CHECK_LAKE,
     ),
     GateCheck(
         "timestamp_key_unique", "repeated_timestamps", "error", "samples at a time that the series already has",
         "one sample per series and time",
+        fix=CHECK_LAKE,
     ),
-    GateCheck("timestamps_rise", "falling_timestamps", "error", "times before their predecessor", "rising times"),
+    GateCheck(
+        "timestamps_rise", "falling_timestamps", "error", "times before their predecessor", "rising times",
+        fix=CHECK_LAKE,
+    ),
     GateCheck(
         "values_match_timestamps", "surplus_values", "error", "values too many or too few",
         "as many values as timestamps",
+        fix=CHECK_LAKE,
     ),
     GateCheck(
         "block_holds_its_times", "outside_block", "error", "times outside their block",
         "times inside the block's hour",
+        fix=CHECK_LAKE,
     ),
     GateCheck(
         "series_in_catalogue", "unknown_series", "error", "blocks of series that the catalogue does not have",
         "every series_id is in series",
+        fix=CHECK_LAKE,
     ),
     GateCheck(
         "scrapes_complete", "missing_scrapes", "warning", "missing scrapes",
         f"no distance above {HOLE_INTERVALS} of the series' median interval",
+        fix="check Prometheus and its network at that time; if the source has the samples now, read the hours again",
     ),
     GateCheck(
         "scrapes_as_up", "unread_scrapes", "warning", "scrapes that up has and the series does not",
         f"at most {FEW_SCRAPES} scrapes of the target less than up, between samples of the series",
-        aside=(
+        not_judged=(
             ("without_up", "of which the lake holds no up"), ("went_away", "of series that a marker says were away"),
         ),
+        fix="check what lies between Prometheus and the lake: proxies, downsampling, deduplication",
     ),
     GateCheck(
         "backlog_exposed", "absent_backlog_scrapes", "warning", "scrapes without the subscription's backlog",
         "the backlog series does not end and come back",
+        fix="nothing if the topic was unloaded; otherwise check the broker at that time",
     ),
-    GateCheck("backlog_not_negative", "negative_backlog", "warning", "negative backlog samples", "backlog >= 0"),
-    GateCheck("counters_not_negative", "negative_counter", "warning", "negative counter samples", "counters >= 0"),
-    GateCheck("gauges_not_negative", "negative_gauge", "warning", "negative gauge samples", "gauges >= 0"),
+    GateCheck(
+        "backlog_not_negative", "negative_backlog", "warning", "negative backlog samples", "backlog >= 0",
+        fix="set exposePreciseBacklogInPrometheus=true on the brokers",
+    ),
+    GateCheck(
+        "counters_not_negative", "negative_counter", "warning", "negative counter samples", "counters >= 0",
+        fix="check the source: a counter is never negative",
+    ),
+    GateCheck(
+        "gauges_not_negative", "negative_gauge", "warning", "negative gauge samples", "gauges >= 0",
+        fix="check the source",
+    ),
     GateCheck(
         "counters_only_rise", "shallow_falls", "warning", "falls of a counter to more than half of it",
         "a counter rises, or restarts at 0",
+        fix="check that no two sources write to one series (replicas without a label of their own)",
     ),
     GateCheck(
         "counters_seldom_restart", "frequent_restarts", "warning", "restarts of counters",
         f"at most {RESTARTS_IN_AN_HOUR} restarts of a counter in an hour",
+        fix="check why the topic is unloaded, or its broker restarts, so often",
     ),
-    GateCheck("scrapes_succeed", "failed_scrapes", "warning", "failed scrapes", "up is 1"),
+    GateCheck(
+        "scrapes_succeed", "failed_scrapes", "warning", "failed scrapes", "up is 1",
+        fix="check the broker and scrape_timeout",
+    ),
     GateCheck(
         "broker_clock", "ahead_of_clock", "warning", "times after their own scrape",
         f"a broker's clock at most {AHEAD_MS // 1000} s ahead of the scraping server's",
+        fix="synchronise the clocks of the broker and of the Prometheus server",
     ),
-    GateCheck("values_finite", "not_finite_values", "warning", "samples that are NaN or infinite", "finite values"),
+    GateCheck(
+        "values_finite", "not_finite_values", "warning", "samples that are NaN or infinite", "finite values",
+        fix="check the source",
+    ),
 )  # fmt: skip
 
 

@@ -1,6 +1,6 @@
 """How many scrapes a series should have. In: the blocks of ``up``. Out: of each target the times of its scrapes that succeeded.
 
-A series' own distances tell a hole, and nothing of a series that is read at every second scrape throughout. The target's ``up``
+A series' own distances show a hole, and nothing of a series that is read at every second scrape throughout. The target's ``up``
 is written by the same scrape, so what it has and the series has not is missing, wherever the series was there before and after.
 """
 
@@ -24,7 +24,7 @@ Target = tuple[str | None, str]
 
 @functools.lru_cache(maxsize=2)
 def scrapes_of(blocks: tuple[str, ...], catalogue: tuple[str, ...]) -> dict[Target, list[list[int]]]:
-    """Rising times of scrapes that succeeded, by target; several where several servers scrape it and tell themselves apart.
+    """Rising times of scrapes that succeeded, by target; several where several servers scrape it under different labels.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ def targets_of(series: pa.Table, metric_name: str | None = None) -> dict[str, Ta
 def unread_scrapes(
     scrapes: list[list[int]], after_ms: int | None, first_ms: int, last_ms: int, samples: int
 ) -> int:
-    """Scrapes that a block lacks beside its target's ``up``; 0 where they are but a few.
+    """Scrapes of its target's ``up`` that a block lacks; 0 where they are few.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
-"""Are series what the door makes of them? In: rows of ``series``. Out: one row of fault counts per series.
+"""The shape of stored series. In: rows of ``series``. Out: one row of fault counts per series.
 
-The door refuses what it cannot place and brings the rest into one shape (:mod:`throttlescope.ingest.core.labels`). What is found here
-came around the door, or is a label that the door cannot judge: a namespace that is another system's.
+Ingest validation refuses what it cannot place and brings the rest into one shape (:mod:`throttlescope.ingest.core.labels`). What is found here
+bypassed ingest validation, or is a label that it cannot judge: a namespace of another system.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The quarantine: in, a row that was refused and why; out, rows of the table ``quarantine``, and their way back.
+"""The quarantine. In: a row that was refused and why. Out: rows of the table ``quarantine``, and their readmission.
 
-One bad row does not fail a run: it is kept whole, with its reason, and counted (:mod:`refused`). Later it can be looked at
-(:mod:`kept`), repaired (:mod:`repairs`) and taken back through the door that refused it (:mod:`doors`, :mod:`readmit`).
+One bad row does not fail a run: it is kept whole, with its reason, and counted (:mod:`refuse`). Later it can be read
+(:mod:`rows`), repaired (:mod:`repairs`), validated again (:mod:`revalidate`) and readmitted (:mod:`readmit`).
 """
 
 from throttlescope.ingest.quarantine.refuse import REASONS, Quarantine

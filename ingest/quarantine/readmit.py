@@ -1,7 +1,7 @@
-"""Taking rows back. In: refused rows as they stand, repaired or not. Out: their tables with them, and what became of each.
+"""Readmission of refused rows. In: refused rows, repaired or not. Out: their tables with them, and the outcome of each.
 
 What fits lands in its table in one transaction, next to what the lake holds: a sample that is there already stays. Then the row is
-written to ``readmissions`` and leaves ``quarantine``. A stop between any two of these steps is mended by doing it again: the same rows
+written to ``readmissions`` and leaves ``quarantine``. A stop between any two of these steps is repaired by a repetition: the same rows
 make the same files, and what is there twice is there once.
 """
 
@@ -26,7 +26,12 @@ from throttlescope.ingest.lake.rows import read_files
 from throttlescope.ingest.pull.commit import commit_series
 from throttlescope.ingest.pull.item import series_rows
 from throttlescope.ingest.quarantine.refuse import REASONS
-from throttlescope.ingest.quarantine.revalidate import ROW_DOORS, StillRefusedError, blocks_of, fit_series
+from throttlescope.ingest.quarantine.revalidate import (
+    ROW_VALIDATORS,
+    StillRefusedError,
+    blocks_of,
+    fit_series,
+)
 from throttlescope.ingest.quarantine.rows import QuarantinedRows
 
 _ATTEMPTS = 10
@@ -53,8 +58,8 @@ class Readmitted:
     hours: dict[str, set[int]] = field(default_factory=dict)
 
 
-def door_fault(kept: QuarantinedRows) -> StillRefusedError | None:
-    """What the door would say of a row now; None: it would take it. Nothing is written."""
+def remaining_fault(kept: QuarantinedRows) -> StillRefusedError | None:
+    """The fault that validation finds in a row now; None: it would be readmitted. Nothing is written."""
     try:
         _fit(kept)
     except StillRefusedError as fault:
@@ -63,19 +68,19 @@ def door_fault(kept: QuarantinedRows) -> StillRefusedError | None:
 
 
 def readmit(lake: Lake, rows: Sequence[QuarantinedRows], run_id: str) -> Readmitted:
-    """Take back every row that fits.
+    """Readmit every row that passes validation.
 
     Parameters
     ----------
     rows : sequence of QuarantinedRows
-        Rows that were taken back before are passed over.
+        Rows that were readmitted before are skipped.
     run_id : str
-        Name of the run that takes them back.
+        Name of the run that readmits them.
 
     Raises
     ------
     ConflictError
-        Other runs wrote the same blocks all the time; nothing of it is marked as taken back.
+        Other runs wrote the same blocks all the time; nothing of it is marked as readmitted.
     """
     done, series, tables = Readmitted(), [], {}
     for kept in rows:
@@ -100,12 +105,12 @@ def readmit(lake: Lake, rows: Sequence[QuarantinedRows], run_id: str) -> Readmit
 
 
 def mark(lake: Lake, rows: Sequence[QuarantinedRows], run_id: str) -> None:
-    """Write what became of rows, and then take out of quarantine what is no longer open; what was refused again has its new reason."""
+    """Write the outcome of rows, then remove from quarantine what is no longer open; what was refused again has its new reason."""
     if not rows:
         return
     now_ms = time.time_ns() // 1_000_000
     contract = TABLES["readmissions"]
-    told = [
+    outcomes = [
         {
             "id": one.id, "refused_run_id": one.run_id, "cluster": one.cluster, "table": one.table, "reason": one.reason,
             "row": one.text, "repaired": one.repaired, "rows": one.rows, "refused_ms": one.refused_ms, "state": one.state,
@@ -113,7 +118,7 @@ def mark(lake: Lake, rows: Sequence[QuarantinedRows], run_id: str) -> None:
         }
         for one in rows
     ]  # fmt: skip
-    lake.upsert("readmissions", pa.Table.from_pylist(told, schema=contract.loose_schema), run_id=run_id)
+    lake.upsert("readmissions", pa.Table.from_pylist(outcomes, schema=contract.loose_schema), run_id=run_id)
     by_row = {(one.run_id, one.table, one.text): one for one in rows if one.state != "repaired"}
     if not by_row:
         return
@@ -138,9 +143,9 @@ def _fit(kept: QuarantinedRows):
         raise StillRefusedError("row_unreadable", "no JSON")
     if kept.table == "samples":
         return fit_series(row)
-    if kept.table not in ROW_DOORS:
-        raise StillRefusedError("row_unreadable", f"{kept.table} has no door")
-    return ROW_DOORS[kept.table](row)
+    if kept.table not in ROW_VALIDATORS:
+        raise StillRefusedError("row_unreadable", f"rows of {kept.table} cannot be readmitted")
+    return ROW_VALIDATORS[kept.table](row)
 
 
 def _commit_samples(lake: Lake, series: list, run_id: str, done: Readmitted) -> None:

@@ -1,4 +1,4 @@
-"""Refusing: in, a row and why it cannot be taken; out, rows of the table ``quarantine``.
+"""Refusal of rows. In: a row and why it is refused. Out: rows of the table ``quarantine``.
 
 Reasons are a closed list, so that they can be counted over runs and looked up.
 """
@@ -20,12 +20,12 @@ from throttlescope.ingest.core.times import date_of
 REASONS: dict[str, str] = {
     "missing_metric_name": "a series without __name__",
     "missing_key_label": "a series without a label that names its cluster, namespace, topic or subscription",
-    "invalid_partition": "a partition label that is no whole number from -1",
-    "label_not_utf8": "a label whose bytes are no text",
+    "invalid_partition": "a partition label that is not a whole number from -1",
+    "label_not_utf8": "a label whose bytes are not UTF-8 text",
     "policy_unreadable": "an answer of the admin API that is not what its version documents",
     "stats_unreadable": "per-partition stats of the admin API without the fields that they must have",
-    "samples_not_kept": "a series whose samples were too many to be kept with it, or that an earlier version refused",
-    "row_unreadable": "a row that is no JSON of the form that its table's door takes",
+    "samples_not_kept": "a series with too many samples to keep, or that an earlier version refused",
+    "row_unreadable": "a row that is not JSON of the form that its table needs",
 }
 
 

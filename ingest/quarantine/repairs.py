@@ -1,7 +1,7 @@
 """Repairing a refused row. In: the row as it was refused. Out: the row as it should have been, and in words what was changed.
 
 A known repair is one that can be worked out from the row itself. What cannot be (a cluster that has no name, a metric without
-one) is for whoever knows the source: values are set one by one, or the whole row is given as JSON.
+one) needs knowledge of the source: values are set one by one, or the whole row is given as JSON.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ def known_repair(reason: str, row: Any) -> tuple[Any, str] | None:
     labels = row.get("labels") if isinstance(row, dict) else None
     if not isinstance(labels, dict):
         return None
-    mended, words = dict(labels), None
+    repaired, words = dict(labels), None
     if reason == "missing_key_label" and (namespace := _namespace_of(labels)):
-        mended["namespace"], words = namespace, f"namespace {namespace}, as the topic says"
+        repaired["namespace"], words = namespace, f"namespace {namespace}, as the topic says"
     elif reason == "invalid_partition" and "partition" in labels:
-        del mended["partition"]
+        del repaired["partition"]
         words = f"partition {labels['partition']!r} left out: the topic's own name says it"
     elif reason == "label_not_utf8":
-        mended = {_text(name): _text(value) for name, value in labels.items()}
+        repaired = {_text(name): _text(value) for name, value in labels.items()}
         words = "bytes that are no text replaced by \N{REPLACEMENT CHARACTER}"
-    if words is None or mended == labels:
+    if words is None or repaired == labels:
         return None
-    return copy.deepcopy(row) | {"labels": mended}, words
+    return copy.deepcopy(row) | {"labels": repaired}, words
 
 
 def with_values(row: Any, settings: Sequence[str], removals: Sequence[str] = ()) -> Any:

@@ -1,6 +1,6 @@
-"""The doors once more. In: refused rows of a table as JSON objects. Out: rows that fit, or the reason why they still do not.
+"""Validation of refused rows. In: refused rows of a table as JSON objects. Out: rows that fit, or the reason why they still do not.
 
-Each table's door is the one that refused the row: labels are normalised, answers and stats are read as they are when they come from
+A row is validated as it was when it was refused: labels are normalised, answers and stats are read as they are when they come from
 the source, and the contract is kept.
 """
 
@@ -25,7 +25,7 @@ from throttlescope.ingest.sources.topic_stats import stats_rows, stats_table
 
 
 class StillRefusedError(Exception):
-    """A row that the door refuses again: reason code and words."""
+    """A row that validation refuses again: reason code and words."""
 
     def __init__(self, reason: str, fault: str) -> None:
         super().__init__(fault)
@@ -47,19 +47,19 @@ def fit_series(row: Any) -> DecodedSeries:
         normalise(pairs, LabelMapping())
     except LabelError as fault:
         raise StillRefusedError(fault.reason, fault.detail) from None
-    held = row.get("held")
-    if held is None:
+    samples = row.get("held")
+    if samples is None:
         raise StillRefusedError(
             "samples_not_kept",
-            "its samples were not kept; mend the labels at the source and read the range again",
+            "its samples were not kept; fix the labels at the source and read the range again",
         )
     try:
-        times = np.array(held["timestamps_ms"], np.int64)
-        values = np.array([float(value) for value in held["values"]])
-        stale = np.array(held.get("stale_ms", []), np.int64)
+        times = np.array(samples["timestamps_ms"], np.int64)
+        values = np.array([float(value) for value in samples["values"]])
+        stale = np.array(samples.get("stale_ms", []), np.int64)
     except (KeyError, TypeError, ValueError, OverflowError, AttributeError) as error:
         raise StillRefusedError(
-            "row_unreadable", f"held is no samples: {type(error).__name__} {error}"
+            "row_unreadable", f"held is not samples: {type(error).__name__} {error}"
         ) from None
     if times.ndim != 1 or stale.ndim != 1 or len(times) != len(values) or not len(times) + len(stale):
         raise StillRefusedError("row_unreadable", f"held has {len(times)} times and {len(values)} values")
@@ -116,8 +116,8 @@ def fit_stats(row: Any) -> pa.Table:
         raise StillRefusedError("stats_unreadable", f"{type(fault).__name__}: {fault}") from None
 
 
-#: Doors of the tables that are small; samples have one of their own, because their rows become blocks.
-ROW_DOORS: dict[str, Callable[[Any], pa.Table]] = {"policies": fit_answer, "topic_stats": fit_stats}
+#: Validators of the small tables; samples have one of their own, because their rows become blocks.
+ROW_VALIDATORS: dict[str, Callable[[Any], pa.Table]] = {"policies": fit_answer, "topic_stats": fit_stats}
 
 
 def _conform(table: str, row: Any) -> pa.Table:

@@ -1,4 +1,4 @@
-"""What is in quarantine. In: a lake. Out: its rows with a name each, what was repaired of them, and those taken back.
+"""What is in quarantine. In: a lake. Out: its rows with a name each, what was repaired of them, and those readmitted.
 
 A row is named by a hash of the run that refused it, the table and the row itself. The reason is not part of the name: a row that
 is refused again for another reason is the same row.
@@ -54,7 +54,7 @@ class QuarantinedRows:
 
     @property
     def row(self) -> Any:
-        """The row as it stands: repaired, or as it was refused; None where it is no JSON."""
+        """The row in its current form: repaired, or as it was refused; None where it is not JSON."""
         try:
             return json.loads(self.text if self.repaired is None else self.repaired)
         except ValueError:
@@ -67,20 +67,20 @@ def row_id(run_id: str, table: str, text: str) -> str:
     return xxhash.xxh3_64_hexdigest(whole.encode())
 
 
-def kept_rows(lake: Lake, *, taken_back: bool = False) -> list[QuarantinedRows]:
+def kept_rows(lake: Lake, *, with_readmitted: bool = False) -> list[QuarantinedRows]:
     """Rows in quarantine, the newest first.
 
     Parameters
     ----------
-    taken_back : bool
-        Also those that were taken back.
+    with_readmitted : bool
+        Also those that were readmitted.
     """
     known = {row["id"]: row for row in lake.read("readmissions").to_pylist()}
     found = []
     for row in lake.read("quarantine").to_pylist():
         own = row_id(row["run_id"], row["table"], row["row"])
         done = known.pop(own, {})
-        # Here although it was taken back: that run was stopped in between, and once more is harmless.
+        # Still here although it was readmitted: that run was stopped in between, and a repetition is harmless.
         state = done.get("state", "open")
         found.append(
             QuarantinedRows(
@@ -89,7 +89,7 @@ def kept_rows(lake: Lake, *, taken_back: bool = False) -> list[QuarantinedRows]:
                 done.get("changed_ms"),
             )
         )  # fmt: skip
-    if taken_back:
+    if with_readmitted:
         found += [
             QuarantinedRows(
                 row["id"], row["refused_run_id"], row["cluster"], row["table"], row["reason"], row["row"], row["rows"],

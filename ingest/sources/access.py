@@ -1,4 +1,4 @@
-"""How an HTTP source is entered: in, credentials, TLS and headers; out, a session that says clearly what refuses it.
+"""Access to an HTTP source. In: credentials, TLS and headers. Out: a session that says clearly what refuses it.
 
 Secrets live in this object and in the session's headers. They are in no message, no ``repr``, no manifest and no URL.
 """
@@ -29,7 +29,7 @@ CONNECT_TIMEOUT_S = 10.0
 #: Series of one read: each takes about a kilobyte until its samples are written.
 MAX_SERIES = 1_000_000
 
-#: What stands in a message in place of a secret. Shorter ones would take parts of words away.
+#: What a message shows in place of a secret. Shorter secrets are not replaced: they would match parts of words.
 _HIDDEN, _SHORTEST_SECRET = "(hidden)", 4
 
 #: What a request or the reading of its answer can end with.
@@ -43,7 +43,7 @@ class BrokenStreamError(SourceError):
 
 
 class TooManySeriesError(SourceError):
-    """A read brings more series than we hold in memory; less may be asked for."""
+    """A read brings more series than fit into memory; a smaller request may succeed."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -132,21 +132,20 @@ class Access:
     def session(self, *, retries: int = 2, redirects_inside: bool = False) -> requests.Session:
         """A session that carries all of this.
 
-        Only connections are tried again, and 429 and 503 where a server asks for patience; any other answer is an
-        answer.
+        Only connections are retried, and 429 and 503 with ``Retry-After``; any other answer is returned.
 
         Parameters
         ----------
         redirects_inside : bool
-            Redirects lead to servers of the same system, which want the same credentials: a broker sends questions
-            about a topic on to the topic's owner. A host that answers none of three questions in a row is not asked any more:
-            there are thousands of them, and each would wait for its whole time. Without this, credentials and
+            Redirects lead to servers of the same system, which need the same credentials: a broker redirects requests
+            about a topic to the topic's owner. A host that answers none of three requests in a row gets no more:
+            there are thousands of them, and each would wait for its whole timeout. Without this, credentials and
             the user's own headers stay with the server that they were given for.
         """
         session = (InsideSession if redirects_inside else CarefulSession)(self.headers)
         # Without this, requests reads ~/.netrc and proxies of the environment; proxies stay wanted.
         session.auth = (self.username, self.password or "") if self.username else _NoNetrc()
-        # Unpacking costs more than a local network; a header of the user's own may ask for gzip across a slow one.
+        # Unpacking costs more than a local network; a header of the user's own may request gzip for a slow one.
         session.headers["Accept-Encoding"] = "identity"
         if self.token:
             session.headers["Authorization"] = f"Bearer {self.token}"
@@ -212,7 +211,7 @@ def clean_url(url: str) -> str:
     try:
         parts = urlsplit(url)
     except ValueError:
-        # Not told back: what cannot be taken apart may hold a password.
+        # Not quoted: an address that cannot be parsed may contain a password.
         raise InputError(
             "An address cannot be read", got="brackets or letters that no host has", expected="such as http://prometheus:9090"
         ) from None  # fmt: skip
@@ -248,15 +247,15 @@ def explain(error: Exception, what: str, url: str, access: Access) -> SourceErro
     if isinstance(error, SilentHostError):
         host = public_url(error.request.url).removesuffix(urlsplit(error.request.url).path)
         return SourceError(
-            f"{what} at {host} is not asked any more",
-            got=f"no answer of {host} to {PATIENCE} questions in a row",
-            fix="look at that server's load, or raise timeout",
+            f"{what} at {host} gets no more requests",
+            got=f"no answer of {host} to {PATIENCE} requests in a row",
+            fix="check that server's load, or raise timeout",
         )
     if isinstance(error, requests.exceptions.SSLError):
         return SourceError(
             f"{what} at {url}: TLS failed",
             got=_reason(error),
-            fix="give ca_file with the authority that signed its certificate, or cert_file if it asks for ours",
+            fix="give ca_file with the authority that signed its certificate, or cert_file if it requires a client certificate",
         )
     timeouts = requests.Timeout | urllib3.exceptions.TimeoutError
     refused = urllib3.exceptions.NewConnectionError  # urllib3 calls it a timeout, too
@@ -264,7 +263,7 @@ def explain(error: Exception, what: str, url: str, access: Access) -> SourceErro
         return SourceError(
             f"{what} at {url} did not answer in time",
             got=f"nothing for {access.timeout_s:g} s",
-            fix="ask for a shorter range, raise timeout, or look at the server's load",
+            fix="request a shorter range, raise timeout, or check the server's load",
         )
     if isinstance(error, requests.exceptions.ChunkedEncodingError | urllib3.exceptions.ProtocolError):
         return BrokenStreamError(
@@ -286,12 +285,12 @@ def explain(error: Exception, what: str, url: str, access: Access) -> SourceErro
 
 
 def check_answer(answer: requests.Response, what: str) -> None:
-    """Refuse an answer that another try, or another format, would not mend.
+    """Refuse an answer that another try, or another format, would not improve.
 
     Raises
     ------
     SourceError
-        401, 403, 407: refused. 429: it has been asked several times, as :meth:`Access.session` does.
+        401, 403, 407: refused. 429: after the retries of :meth:`Access.session`.
     """
     url = public_url(answer.url)
     if answer.status_code == 429:
@@ -317,7 +316,7 @@ def check_answer(answer: requests.Response, what: str) -> None:
 
 
 def overloaded(answer: requests.Response, what: str) -> SourceError:
-    """What is said when a server has asked for patience more often than we ask again."""
+    """The error of a server that still answers 429 or 503 after all retries."""
     return SourceError(
         f"{what} at {public_url(answer.url)} is overloaded",
         got=f"{answer.status_code} {answer.reason}, several times",

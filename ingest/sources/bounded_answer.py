@@ -18,7 +18,7 @@ from urllib3 import BaseHTTPResponse
 from throttlescope.ingest.core.errors import SourceError
 
 _PIECE_BYTES = 1 << 20
-#: An answer that is read as it comes is not held as a whole: it may be so many times as long.
+#: An answer that is streamed is never in memory as a whole: it may be so many times as long.
 STREAMED_TIMES = 16
 
 
@@ -50,7 +50,7 @@ class BoundedAdapter(HTTPAdapter):
 
 
 class _Bounded:
-    """One answer. Reads what is there instead of waiting for as much as was asked for, and looks at the clock in between."""
+    """One answer. Reads what has arrived instead of waiting for the requested size, and checks the time in between."""
 
     def __init__(self, answer: BaseHTTPResponse, url: str, max_bytes: int, longest_s: float) -> None:
         self._answer, self._url, self._max_bytes, self._longest_s = answer, url, max_bytes, longest_s
@@ -85,13 +85,13 @@ class _Bounded:
         took_s = time.monotonic() - self._begun_s
         if self._bytes > self._max_bytes:
             got, expected = f"{self._bytes:,} bytes and more", f"at most {self._max_bytes:,}"
-            fix = "ask for fewer series (--match) or a shorter range; or raise max_answer_bytes of the source"
+            fix = "request fewer series (--match) or a shorter range; or raise max_answer_bytes of the source"
         elif took_s > self._longest_s:
             got, expected = (
                 f"{self._bytes:,} bytes in {took_s:.0f} s, and no end",
                 f"its end within {self._longest_s:g} s",
             )
-            fix = "look at the server and at the network between; or raise longest_answer of the source"
+            fix = "check the server and the network in between; or raise longest_answer of the source"
         else:
             return
         self._answer.close()

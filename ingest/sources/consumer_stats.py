@@ -1,6 +1,6 @@
-"""Single consumers in a topic's stats: in, the JSON text that Pulsar's admin API answered; out, one row per consumer.
+"""Single consumers in a topic's stats. In: the JSON text that Pulsar's admin API answered. Out: one row per consumer.
 
-``topic_stats`` keeps a subscription's figures only; who connects from where is told from the answer itself.
+``topic_stats`` keeps a subscription's figures only; the addresses of consumers are read from the answer itself.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """``external_labels`` of a Prometheus' configuration. In: its YAML, as the server shows it. Out: labels, as they are written there.
 
-Only the events of the YAML are read and nothing is built of them: an alias that stands for a thousand others stands for nothing here,
+Only the events of the YAML are read and nothing is built of them: an alias of a thousand others is not expanded,
 and a value is its characters, as in Prometheus (``01`` and ``true`` are texts).
 """
 

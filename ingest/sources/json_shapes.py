@@ -1,6 +1,6 @@
-"""Shapes of Prometheus' JSON. In: what an answer's JSON became. Out: the same, known to be lists, label sets and numbers; else a TypeError.
+"""Shapes of Prometheus' JSON. In: a parsed JSON answer. Out: the same, checked to be lists, label sets and numbers; else a TypeError.
 
-A server that is none, or a proxy between, may send any JSON: it is refused where it comes in, so that nobody behind has to ask.
+A wrong server, or a proxy in between, may send any JSON: it is refused here, so that later code need not check.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""What an answer of the admin API has to look like. In: a question's scope and the answer's text. Out: what is wrong with it.
+"""What an answer of the admin API has to look like. In: a request's scope and the answer's text. Out: what is wrong with it.
 
-Limits and deadlines are resolved from these answers. One that is JSON and yet not what its question asks for (a proxy's page, an
+Limits and deadlines are resolved from these answers. One that is JSON and yet does not fit its request (a proxy's page, an
 object where a list belongs) would be read as "nothing set" or not at all.
 """
 
@@ -32,7 +32,7 @@ _NUMBER = re.compile(r"-?[0-9]{1,18}(\.0*)?")
 
 
 def answer_fault(scope: str, body: str) -> str | None:
-    """Say why an answer cannot be what its question asks for; None where it can.
+    """The reason why an answer cannot fit its request; None where it can.
 
     Parameters
     ----------
@@ -165,7 +165,7 @@ def _count(answer: Any) -> str | None:
     count = answer.get("partitions", 0)
     if not _is_whole(count):
         return "partitions is no whole number"
-    # Each is asked about: a number beyond all reason would be asked about for ever.
+    # Each partition is one request: an absurd number would never end.
     return None if 0 <= count <= MOST_PARTITIONS else f"{str(count)[:20]} partitions"
 
 

@@ -1,4 +1,4 @@
-"""One Prometheus: in, an address, its access and how its labels become ours; out, a source that is ready to be read.
+"""One Prometheus. In: an address, its access and how its labels become ours. Out: a source that is ready to be read.
 
 Remote read is taken where it is offered, the JSON API elsewhere; facts about the server come from the API either way.
 """
@@ -46,7 +46,7 @@ def open_prometheus(
     reader: Reader = "auto",
     mapping: LabelMapping | None = None,
 ) -> PrometheusSource:
-    """Ask a Prometheus whether it is one, and choose how it is read.
+    """Check that a server is a Prometheus, and choose how it is read.
 
     Raises
     ------
@@ -62,7 +62,7 @@ def open_prometheus(
     api, remote = PrometheusApi(url, access), RemoteRead(url, access)
     version = api.build_info().get("version")
     if version is None:
-        # Something answers without telling what it is: it must at least answer a query.
+        # A server answers without saying what it is: it must at least answer a query.
         api.query("vector(1)", 0)
     mapping = replace(mapping, external=api.external_labels())
     if reader == "api":

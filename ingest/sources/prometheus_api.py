@@ -95,7 +95,7 @@ class PrometheusApi:
         params = {"time": f"{time_ms / 1000:.3f}"}
         with self._explained(meter):
             found = self._client.custom_query(promql, params=params)
-            # Who asks for a range of samples is answered with a matrix.
+            # The answer to a range selector is a matrix.
             return matrix_of(found) if promql.endswith("]") else vector_of(found)
 
     def label_values(
@@ -239,7 +239,7 @@ class PrometheusApi:
         received: list[requests.Response] = []
         client._session.hooks["response"].append(lambda answer, **_: received.append(answer))
         try:
-            with self.access.hiding(), self._told():
+            with self.access.hiding(), self._reporting_errors():
                 yield
         finally:
             client._session.hooks["response"].pop()
@@ -258,7 +258,7 @@ class PrometheusApi:
         )
 
     @contextlib.contextmanager
-    def _told(self) -> Iterator[None]:
+    def _reporting_errors(self) -> Iterator[None]:
         """Turn what the client raises into one line."""
         try:
             yield
@@ -298,7 +298,7 @@ def _check(answer: requests.Response, **_: object) -> None:
         raise QueryTooLargeError(
             f"{_WHAT} at {url} gave up on a query",
             got=f"{answer.status_code} {words}",
-            fix="ask for a shorter range or fewer series, or raise query.max-samples and query.timeout",
+            fix="request a shorter range or fewer series, or raise query.max-samples and query.timeout",
         )
     raise SourceError(
         f"{_WHAT} at {url} refused a query", got=f"{answer.status_code} {words or answer.reason}"

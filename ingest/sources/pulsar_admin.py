@@ -1,8 +1,8 @@
-"""Pulsar's admin API: in, addresses and the topics of interest; out, rows of ``policies`` and ``topic_stats``.
+"""Pulsar's admin API. In: addresses and the topics of interest. Out: rows of ``policies`` and ``topic_stats``.
 
 Only GET requests, no more than so many per second. Answers are kept as they came, but for secrets in a broker's own
-configuration. What one endpoint refuses is noted and the rest goes on: who reads the rows sees an unanswered question
-as unknown, never as "nothing set".
+configuration. What one endpoint refuses is recorded and the rest goes on: an unanswered request is
+unknown to readers of the rows, never "nothing set".
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _HIDDEN = "(hidden)"
 _BROKER = re.compile(r"([A-Za-z0-9._-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])(:[0-9]{1,5})?")
 _MOST_BROKERS = 10_000
 #: How long answers may be waited for in all: so long, and so much for each question.
-_WAIT_S, _WAIT_PER_QUESTION_S = 600.0, 0.1
+_WAIT_S, _WAIT_PER_REQUEST_S = 600.0, 0.1
 
 
 @dataclass(frozen=True)
@@ -63,9 +63,9 @@ class AdminSnapshot:
     requests, bytes : int
         What the brokers had to serve.
     failures : list of Failure
-        Questions without an answer; the rows lack them.
+        Requests without an answer; the rows lack them.
     refused : list of Refusal
-        Answers that are not what was asked for; they are among the failures, too.
+        Answers that do not fit their request; they are among the failures, too.
     """
 
     policies: pa.Table
@@ -78,7 +78,7 @@ class AdminSnapshot:
 
 @dataclass(frozen=True)
 class Refusal:
-    """An answer that the door refuses: the table that it was meant for, the reason code, and the row."""
+    """An answer that ingest validation refuses: the table that it was meant for, the reason code, and the row."""
 
     table: str
     reason: str
@@ -131,7 +131,7 @@ class PulsarAdmin:
         self.waited_s = 0.0
         self._session = self.access.session(retries=1, redirects_inside=True)
         self._not_before_s = 0.0
-        # Limits and samples of stats are asked for in threads of their own; together they keep the rate.
+        # Limits and samples of stats are requested in threads of their own; together they keep the rate.
         self._pace = threading.Lock()
 
     @property
@@ -145,14 +145,14 @@ class PulsarAdmin:
         *,
         progress: Callable[[str], None] | None = None,
     ) -> AdminSnapshot:
-        """Ask everything that decides the limits and deadlines of the topics' subscriptions, and the stats of their partitions.
+        """Request everything that decides the limits and deadlines of the topics' subscriptions, and the stats of their partitions.
 
         Parameters
         ----------
         cluster : str
             Value of the column ``cluster``.
         topics : iterable of AdminTopic
-            Those that have a backlog; nothing is asked about others.
+            Those that have a backlog; nothing is requested about others.
 
         Raises
         ------
@@ -171,20 +171,20 @@ class PulsarAdmin:
         max_calls: int,
         within_s: float,
     ) -> AdminSnapshot:
-        """Ask for the stats of some partitions several times: what swings many times a second shows in shares only.
+        """Request the stats of some partitions several times: what changes many times a second shows only in shares.
 
         Parameters
         ----------
         topics : iterable of AdminTopic
             With the partitions that are wanted, the most wanted first.
         rounds : int
-            So often each partition is asked about.
+            Requests per partition.
         pause_s : float
             Between two rounds.
         max_calls : int
             Partitions that would take more calls in all are left out.
         within_s : float
-            No question is asked later than this.
+            No request starts later than this.
         """
         collection = _Collection(self, cluster, list(dict.fromkeys(topics)), None)
         return collection.sample(rounds, pause_s, max_calls, time.monotonic() + within_s)
@@ -222,14 +222,16 @@ class PulsarAdmin:
             self.requests += 1
         if wait_s > 0:
             time.sleep(wait_s)
-        asked_s = time.monotonic()
+        started_s = time.monotonic()
         try:
             answer = self._session.get(base + path, params=params, timeout=self.access.timeout)
         except TRANSPORT_ERRORS as error:
-            told = explain(error, _WHAT, base, self.access)
-            raise _UnreachableError(told.what, got=told.got, expected=told.expected, fix=told.fix) from error
+            fault = explain(error, _WHAT, base, self.access)
+            raise _UnreachableError(
+                fault.what, got=fault.got, expected=fault.expected, fix=fault.fix
+            ) from error
         finally:
-            self.waited_s += time.monotonic() - asked_s
+            self.waited_s += time.monotonic() - started_s
         self.bytes += len(answer.content)
         check_answer(answer, _WHAT)
         refuse_html(answer, _WHAT)
@@ -247,7 +249,7 @@ class _UnreachableError(SourceError):
 
 
 class _Collection:
-    """One walk through the questions."""
+    """One walk through all requests."""
 
     def __init__(
         self,
@@ -293,7 +295,7 @@ class _Collection:
         return self._snapshot(requests, size)
 
     def sample(self, rounds: int, pause_s: float, max_calls: int, until_s: float) -> AdminSnapshot:
-        """Ask for stats alone, several times; a partition that does not answer is not asked again."""
+        """Request only stats, several times; a partition that does not answer is left out from then on."""
         requests, size = self.admin.requests, self.admin.bytes
         wanted = [(topic, partition) for topic in self.topics for partition in topic.partitions or (-1,)]
         wanted = wanted[: max_calls // max(1, rounds)]
@@ -358,17 +360,17 @@ class _Collection:
     def _give_up(self) -> None:
         first = self.failures[0]
         raise SourceError(
-            f"{_WHAT} at {self.admin.address} answers no question",
+            f"{_WHAT} at {self.admin.address} answers no request",
             got=f"{first.scope}: {first.reason}",
             fix="give the address of a broker's web service (port 8080) and credentials that may read it",
         )
 
     def _is_too_slow(self, scope: str, left: list[str]) -> bool:
         """Whether answers were waited for too long already; then what is left is noted."""
-        waited_s, asked = self.admin.waited_s, self.admin.requests
-        if waited_s <= _WAIT_S + _WAIT_PER_QUESTION_S * asked:
+        waited_s, requests = self.admin.waited_s, self.admin.requests
+        if waited_s <= _WAIT_S + _WAIT_PER_REQUEST_S * requests:
             return False
-        reason = f"waited {waited_s:.0f} s for {asked} answers: too slow to ask on"
+        reason = f"waited {waited_s:.0f} s for {requests} answers: too slow to continue"
         self.failures += [Failure(scope, key, reason) for key in left]
         return True
 
@@ -434,7 +436,7 @@ class _Collection:
         without_secrets: bool = False,
         **params: str,
     ) -> Any:
-        """Ask, keep the raw answer, and return it parsed; what is refused is noted."""
+        """Send a request, keep the raw answer, and return it parsed; what is refused is recorded."""
         observed_ms = round(time.time() * 1000)
         try:
             text = self.admin.get(path, base, **params)

@@ -1,4 +1,4 @@
-"""Recordings: in, a folder that the lab wrote; out, its samples, policies, topic stats and truth, checked whole.
+"""Recordings. In: a folder that the lab wrote. Out: its samples, policies, topic stats and truth, checked whole.
 
 ``recording.json`` names the format and the SHA-256 of every other file. Nothing is handed out before all of them are
 there and unaltered.
@@ -170,7 +170,7 @@ def read_recording(folder: str | Path) -> Recording:
         raise InputError(
             f"The recording {folder.name} cannot be read",
             got=f"{type(error).__name__}: {error}",
-            fix="take it anew from where it came from",
+            fix="copy it again from its origin",
         ) from error
 
 
@@ -248,7 +248,7 @@ def _check_files(folder: Path, files: dict[str, str]) -> None:
             f"The recording {folder.name} was altered",
             got=f"another checksum of {', '.join(altered)}",
             expected="the files as they were recorded",
-            fix="take it anew from where it came from",
+            fix="copy it again from its origin",
         )
 
 
@@ -275,9 +275,9 @@ def _loaded(folder: str, checksum: str) -> tuple[pa.Table, dict[str, list[int]]]
 
 
 def _refuse_bomb(path: Path, rows: int) -> None:
-    """A few bytes of Parquet may stand for billions of equal values, or for long texts again and again: they are counted before they are read.
+    """A few bytes of Parquet may encode billions of equal values, or long texts many times: they are counted before they are read.
 
-    DuckDB reads the footer: asked for a column whose description is damaged, Arrow ends the process (``metadata.row_group(i).column(j)``).
+    DuckDB reads the footer: reading a damaged description of a column with Arrow ends the process (``metadata.row_group(i).column(j)``).
     """
     try:
         with duckdb.connect(config={"memory_limit": f"{MOST_LABEL_BYTES}B", "threads": 1}) as connection:

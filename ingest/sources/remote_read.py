@@ -1,8 +1,8 @@
-"""Prometheus' remote read: in, a selector and a range; out, decoded samples with their staleness markers.
+"""Prometheus' remote read. In: a selector and a range. Out: decoded samples with their staleness markers.
 
-``POST /api/v1/read``: the question is a protobuf compressed by snappy; the answer is a stream of frames (length,
+``POST /api/v1/read``: the request is a protobuf compressed by snappy; the answer is a stream of frames (length,
 CRC-32C, message), each with XOR chunks of one series or more. A server that does not stream, or stores chunks that we
-cannot read, is asked for plain samples instead. Frames are decoded as they come: memory does not grow with the answer.
+cannot read, sends plain samples instead. Frames are decoded as they come: memory does not grow with the answer.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class RemoteReadMissing(SourceError):  # noqa: N818
 
 
 class UnsupportedChunksError(SourceError):
-    """The server stores chunks of a kind that we cannot decode; plain samples can be asked for instead."""
+    """The server stores chunks of a kind that we cannot decode; plain samples can be requested instead."""
 
 
 @dataclass
@@ -61,7 +61,7 @@ class RemoteRead:
     url : str
         Address without ``/api/v1``.
     response_types : tuple of int
-        What is asked for, best first.
+        Response types to request, best first.
     """
 
     url: str
@@ -79,7 +79,7 @@ class RemoteRead:
         return {key: value for key, value in self.__dict__.items() if key != "_session"}
 
     def probe(self) -> None:
-        """Ask for nothing, to see whether remote read is there.
+        """Send an empty request, to see whether remote read is there.
 
         Raises
         ------
@@ -109,7 +109,7 @@ class RemoteRead:
                 raise explain(error, _WHAT, self.url, self.access) from error
 
     def with_plain_samples(self) -> RemoteRead:
-        """The same source, asked for samples instead of chunks."""
+        """The same source, requesting samples instead of chunks."""
         return RemoteRead(self.url, self.access, (remote_read_messages.SAMPLES,))
 
     # -- one request -----------------------------------------------------------------------
@@ -146,7 +146,7 @@ class RemoteRead:
             raise SourceError(
                 f"{_WHAT} at {self.address} failed",
                 got=f"{answer.status_code} {words or answer.reason}",
-                fix="ask for a shorter range or fewer series, or look at the server's log",
+                fix="request a shorter range or fewer series, or check the server's log",
             )
 
     # -- streamed chunks -------------------------------------------------------------------
@@ -290,7 +290,7 @@ class RemoteRead:
             f"An answer of {self.address} is too long",
             got=f"a block of {size:,} bytes",
             expected=f"at most {self.access.max_answer_bytes:,}",
-            fix="ask for fewer series (--match) or a shorter range; or raise max_answer_bytes of the source",
+            fix="request fewer series (--match) or a shorter range; or raise max_answer_bytes of the source",
         )
 
     def _broken(self, got: str, content: bytes) -> SourceError:

@@ -15,10 +15,10 @@ from throttlescope.ingest.core.selector import EQUAL, NOT_EQUAL, NOT_REGEX, REGE
 SAMPLES, STREAMED_XOR_CHUNKS = 0, 1
 XOR_CHUNK = 1
 
-#: The longest message that is believed. Servers send up to 1 MiB unless told otherwise.
+#: The longest message that is accepted. Servers send up to 1 MiB by default.
 MAX_MESSAGE_BYTES = 64 * 1024 * 1024
 
-#: Tags of the fields 1 and 2 that hold bytes.
+#: Tags of the fields 1 and 2 that contain bytes.
 _FIRST_FIELD, _SECOND_FIELD = 0x0A, 0x12
 _LONGEST_SMALL_VARINT = 5
 
@@ -44,7 +44,7 @@ class BadLabelsError(ValueError):
 def read_labels(content: bytes) -> Labels:
     """Label pairs of a run of ``Label`` fields (number 1), sorted by name.
 
-    Bytes that are no UTF-8 become lone surrogates, which the door finds and refuses.
+    Bytes that are not UTF-8 become lone surrogates, which ingest validation finds and refuses.
 
     Raises
     ------

@@ -13,13 +13,13 @@ from urllib.parse import urlsplit
 
 import requests
 
-#: Questions in a row that a host of many questions may leave unanswered.
+#: Requests in a row that a host may leave unanswered.
 PATIENCE = 3
 _LEFT_BEHIND = "throttlescope_left_behind"
 
 
 class SilentHostError(requests.ConnectionError):
-    """A host that left several questions in a row unanswered is not asked any more."""
+    """A host that left several requests in a row unanswered gets no more."""
 
 
 class CarefulSession(requests.Session):
@@ -28,7 +28,7 @@ class CarefulSession(requests.Session):
     Parameters
     ----------
     headers : iterable of str
-        Names of the user's own headers. They are taken back together with Authorization.
+        Names of the user's own headers. They are removed together with Authorization.
     """
 
     def __init__(self, headers: Iterable[str] = ()) -> None:

@@ -1,4 +1,4 @@
-"""Per-partition stats of a topic: in, the JSON text that Pulsar's admin API answered; out, rows of ``topic_stats``.
+"""Per-partition stats of a topic. In: the JSON text that Pulsar's admin API answered. Out: rows of ``topic_stats``.
 
 The same for a live cluster and for a recording. What an older broker does not tell is refused rather than read as zero.
 """
@@ -17,7 +17,7 @@ from throttlescope.ingest.core.times import date_of
 _LEVELS = {"broker": "Broker", "topic": "Topic", "subscription": "Subscription"}
 _UNITS = {"msg": "Msg", "bytes": "Bytes"}
 
-#: Column to the field of the answer: read plans that each limiter trimmed.
+#: Column to the field of the answer: reads that each limiter throttled.
 THROTTLE_FIELDS = {
     f"throttled_{unit}_events_{level}": f"dispatchThrottled{unit_word}EventsBy{level_word}Limit"
     for unit, unit_word in _UNITS.items()
@@ -147,5 +147,5 @@ def _active_permits(sub: dict[str, Any]) -> int | None:
     ]
     if not named and len(sub["consumers"]) == 1:
         named = [sub["consumers"][0]["availablePermits"]]
-    # Two consumers may have one name: then nobody knows which of them is active.
+    # Two consumers may have one name: then it is not known which of them is active.
     return named[0] if len(named) == 1 else None

@@ -1,4 +1,4 @@
-"""XOR chunks of Prometheus: in, chunk bytes inside a buffer; out, timestamps, value bits and staleness markers.
+"""XOR chunks of Prometheus. In: chunk bytes inside a buffer. Out: timestamps, value bits and staleness markers.
 
 A chunk is a 16-bit count, then samples: times as delta of delta in 1, 14, 17, 20 or 64 bits, values as XOR with the
 value before in a window of leading and trailing zeros (prometheus ``tsdb/chunkenc/xor.go``). The slow, obvious twin
@@ -57,7 +57,7 @@ def count_samples(buffer, chunk_at, chunk_size):
     for i in range(len(chunk_at)):
         if chunk_size[i] >= 2:
             said = np.int64(buffer[chunk_at[i]]) << 8 | np.int64(buffer[chunk_at[i] + 1])
-            # A sample takes two bits or more. Nobody has to believe four bytes that they hold 65,535 samples.
+            # A sample takes two bits or more: four bytes cannot contain 65,535 samples, whatever they say.
             total += min(said, 4 * (chunk_size[i] - 2))
     return total
 
@@ -172,7 +172,7 @@ def decode(
                     else:
                         leading = (word >> np.uint64(57)) & np.uint64(31)
                         wide = (word >> np.uint64(51)) & np.uint64(63)
-                        # 0 stands for 64, which does not fit into six bits.
+                        # 0 means 64, which does not fit into six bits.
                         if wide == 0:
                             wide = np.uint64(64)
                         if leading + wide > 64:

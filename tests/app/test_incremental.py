@@ -21,7 +21,7 @@ from throttlescope.app.pipeline.backfill.run import run_chunks
 from throttlescope.app.pipeline.stages import Stages
 from throttlescope.ingest.core.errors import SourceError
 from throttlescope.ingest.core.times import BLOCK_MS
-from throttlescope.ingest.gaps import book
+from throttlescope.ingest.gaps import gap_table
 from throttlescope.ingest.lake import ConflictError, Lake
 from throttlescope.ingest.lake.storage import LocalStorage
 from throttlescope.ingest.lake.upkeep.check import check
@@ -378,7 +378,7 @@ def test_a_writer_that_fails_at_any_call_leaves_what_the_repeated_run_completes(
 
 def test_an_hour_that_the_source_gets_later_is_tried_again_and_computed(spark, tmp_path, monkeypatch):
     # At once, not half an hour later.
-    monkeypatch.setattr(book, "FIRST_RETRY_MS", 0)
+    monkeypatch.setattr(gap_table, "FIRST_RETRY_MS", 0)
     lake = tmp_path / "lake"
     with running_prometheus() as server:
         put(server.url, 0, 1)

@@ -11,8 +11,8 @@ from tests.naive import gaps as naive
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.core.times import BLOCK_MS, DAY_MS, MINUTE_MS, block_start, date_of
 from throttlescope.ingest.gaps import MissingStretch, due, find_missing, open_gaps, record, settle
-from throttlescope.ingest.gaps.book import FIRST_RETRY_MS
 from throttlescope.ingest.gaps.find import SHORTEST_MS, SIGN_OF_LIFE
+from throttlescope.ingest.gaps.gap_table import FIRST_RETRY_MS
 from throttlescope.ingest.gaps.retention import retention_ms
 from throttlescope.ingest.lake import Lake, write_data_file
 from throttlescope.ingest.pull.watermarks import SourceKey

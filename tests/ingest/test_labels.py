@@ -143,7 +143,7 @@ def test_ids_tell_label_sets_apart(one: dict[str, str], other: dict[str, str]) -
     assert len(first) == 32
 
 
-def test_lengths_stand_before_texts() -> None:
+def test_texts_are_preceded_by_their_lengths() -> None:
     assert series_id((("a", "bc"),)) != series_id((("ab", "c"),))
     assert series_id((("a", "b"), ("c", "d"))) != series_id((("a", "b\x00c"), ("d", "")))
 

@@ -251,7 +251,7 @@ def test_refusals_are_one_line_with_a_fix(answer, words: list[str]) -> None:
     assert caught.value.exit_code == 4
 
 
-def test_nobody_there_is_told_at_once() -> None:
+def test_unreachable_server_fails_at_once() -> None:
     began = time.monotonic()
     with pytest.raises(SourceError, match="cannot be reached"):
         open_prometheus("http://127.0.0.1:1", Access(timeout_s=120))

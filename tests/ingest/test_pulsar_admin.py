@@ -165,7 +165,7 @@ def test_deleted_topic_hides_no_other(answers) -> None:
     assert snapshot.topic_stats.num_rows == 1
 
 
-def test_several_brokers_are_asked_each(answers) -> None:
+def test_each_of_several_brokers_gets_requests(answers) -> None:
     seen: list = []
     other = dict(answers)
     with serve(other, seen=seen) as second, serve(answers, seen=seen) as first:
@@ -223,7 +223,7 @@ def test_silent_owner_blocks_no_other(answers) -> None:
 
 def test_slow_api_has_a_deadline(answers, monkeypatch) -> None:
     monkeypatch.setattr(pulsar_admin, "_WAIT_S", 0.5)
-    monkeypatch.setattr(pulsar_admin, "_WAIT_PER_QUESTION_S", 0.0)
+    monkeypatch.setattr(pulsar_admin, "_WAIT_PER_REQUEST_S", 0.0)
     others = [AdminTopic(f"persistent://lab/sub-msg-large/t{i}", (0,)) for i in range(20)]
     with serve(answers, slow_s={"": 0.05}) as url:
         snapshot = collected(url, [AdminTopic(TOPIC, (0,)), *others])
@@ -231,12 +231,12 @@ def test_slow_api_has_a_deadline(answers, monkeypatch) -> None:
     left = [failure for failure in snapshot.failures if failure.scope == "topic"]
     assert [failure.key for failure in left] == [topic.name for topic in others[-len(left) :]]
     assert len(left) > 10
-    assert all("too slow to ask on" in failure.reason for failure in left)
+    assert all("too slow to continue" in failure.reason for failure in left)
 
 
 def test_silent_brokers_are_awaited_together(answers, monkeypatch) -> None:
     monkeypatch.setattr(pulsar_admin, "_WAIT_S", 0.5)
-    monkeypatch.setattr(pulsar_admin, "_WAIT_PER_QUESTION_S", 0.0)
+    monkeypatch.setattr(pulsar_admin, "_WAIT_PER_REQUEST_S", 0.0)
     with contextlib.ExitStack() as stack:
         # Connections are taken, and nobody answers.
         sockets = [stack.enter_context(socket.create_server(("127.0.0.1", 0))) for _ in range(40)]
@@ -245,7 +245,7 @@ def test_silent_brokers_are_awaited_together(answers, monkeypatch) -> None:
             snapshot = collected(entry, [AdminTopic(TOPIC, (0,))], access=Access(timeout_s=0.2))
     left = [failure for failure in snapshot.failures if failure.scope == "broker"]
     assert len(left) > 20
-    assert all("too slow to ask on" in failure.reason for failure in left)
+    assert all("too slow to continue" in failure.reason for failure in left)
     # What was asked for all the same, by the address that answers.
     assert "broker_dynamic_configuration" in {row["scope"] for row in snapshot.policies.to_pylist()}
 
@@ -309,9 +309,9 @@ def redirecting(target: str, other: str, of: str = ""):
 @pytest.mark.parametrize(
     ("answer", "words"),
     [
-        (unauthorised, ["401", "answers no question"]),
-        (html, ["web page", "answers no question"]),
-        (lambda *_: (404, "text/plain", b"not found"), ["answers no question", "8080"]),
+        (unauthorised, ["401", "answers no request"]),
+        (html, ["web page", "answers no request"]),
+        (lambda *_: (404, "text/plain", b"not found"), ["answers no request", "8080"]),
     ],
 )
 def test_a_server_that_refuses_everything(answer, words: list[str]) -> None:
@@ -323,7 +323,7 @@ def test_a_server_that_refuses_everything(answer, words: list[str]) -> None:
     assert all(word in text for word in words[1:]), text
 
 
-def test_nobody_there_and_no_address() -> None:
+def test_unreachable_or_missing_address() -> None:
     with pytest.raises(SourceError, match="cannot be reached"):
         collected("http://127.0.0.1:1", access=Access(timeout_s=5))
     with pytest.raises(InputError):
@@ -343,7 +343,7 @@ def test_odd_names_are_one_path_segment_each() -> None:
 # -- into the lake -------------------------------------------------------------------------
 
 
-def test_what_has_a_backlog_is_asked_about(answers, tmp_path: Path) -> None:
+def test_topics_with_a_backlog_are_requested(answers, tmp_path: Path) -> None:
     lake = Lake(tmp_path / "lake")
     ingest_recordings(LocalTasks(), lake, [list_shipped()[RECORDING]], "run")
     rows = lake.read("samples", columns=["block_start_ms"])["block_start_ms"].to_pylist()

@@ -177,7 +177,7 @@ def test_samples_that_are_none(copy: Path) -> None:
         ([[("__name__", "up")]], [0] * 9_000_000, "more than 50,000,000 values in a column"),
     ],
 )
-def test_a_few_bytes_that_stand_for_gigabytes(copy: Path, labels: list, times: list, words: str) -> None:
+def test_a_few_bytes_that_decode_to_gigabytes(copy: Path, labels: list, times: list, words: str) -> None:
     fields = {"timestamps_ms": pa.int64(), "values": pa.float64(), "stale_ms": pa.int64()}
     group = pa.table(
         {

@@ -105,7 +105,7 @@ def test_another_scheme_is_another_server(ask, ours) -> None:
 
 @pytest.mark.parametrize("ask", [PROMETHEUS["remote read"], PROMETHEUS["API"]], ids=["remote read", "API"])
 @pytest.mark.parametrize("status", [401, 403])
-def test_who_is_refused_there_is_told_why(ask, status) -> None:
+def test_refusal_after_a_redirect_says_why(ask, status) -> None:
     there = Server("/moved", status)
     with answering(there) as target:
         first = Server(target)

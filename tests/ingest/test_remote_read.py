@@ -340,7 +340,7 @@ def test_credentials_are_sent_and_never_shown() -> None:
         assert "t3nant" not in text
 
 
-def test_nobody_there() -> None:
+def test_unreachable_server() -> None:
     with pytest.raises(SourceError, match="cannot be reached") as caught:
         RemoteRead("http://127.0.0.1:1", Access(timeout_s=5)).probe()
     assert "refused" in str(caught.value).lower()

@@ -52,7 +52,7 @@ def refusal(ask, url: str, access: Access) -> str:
 
 
 @every_way
-def test_an_authority_that_nobody_trusts_is_refused(server, ask) -> None:
+def test_untrusted_authority_is_refused(server, ask) -> None:
     for url in server:
         text = refusal(ask, url, Access(timeout_s=10))
         assert "certificate verify failed" in text

@@ -1,7 +1,7 @@
 """What the broker did, in numbers: in, recordings; out, one row per recording, subscription partition and truth range.
 
-``python -m tests.lab.measure [DIR...]`` prints the table of ``docs/background/real-broker.md``; with ``--write`` instead of
-folders it renews the table in that page from all committed recordings.
+``python -m tests.lab.measure [DIR...]`` prints the table of ``docs/background/real-broker.md``; ``make docs`` writes it into that page,
+from all committed recordings.
 """
 
 from __future__ import annotations
@@ -248,11 +248,8 @@ def renewed(page: str, table: str, marks: tuple[str, str] = (BEGIN_MARK, END_MAR
 
 
 def main(arguments: list[str]) -> None:
-    """Print the table of the recordings below the given folders, or renew the page."""
-    if arguments == ["--write"]:
-        PAGE.write_text(renewed(PAGE.read_text(), markdown(measure_all())))
-    else:
-        print(markdown(measure_all(tuple(Path(item) for item in arguments) or FOLDERS)))
+    """Print the table of the recordings below the given folders."""
+    print(markdown(measure_all(tuple(Path(item) for item in arguments) or FOLDERS)))
 
 
 if __name__ == "__main__":

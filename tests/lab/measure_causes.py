@@ -1,17 +1,16 @@
 """What the causes beyond limits look like: in, the recordings of the diagnosis set; out, one row per truth range.
 
-``python -m tests.lab.measure_causes --write`` renews the second table of ``docs/background/real-broker.md``, without arguments it
-prints it. Drawn scenarios are left out: there are more of them than a page can show.
+``python -m tests.lab.measure_causes`` prints the second table of ``docs/background/real-broker.md``; ``make docs`` writes it into that
+page. Drawn scenarios are left out: there are more of them than a page can show.
 """
 
 from __future__ import annotations
 
 import json
 import re
-import sys
 from pathlib import Path
 
-from tests.lab.measure import PAGE, Measurement, measure, rate, renewed, values, with_partition
+from tests.lab.measure import Measurement, measure, rate, values, with_partition
 from tests.lab.recording import read_samples
 from tests.lab.sets import SETS
 
@@ -79,13 +78,5 @@ def _cells(row: Measurement, truth: dict, series: list) -> list[str]:
     ]
 
 
-def main(arguments: list[str]) -> None:
-    """Print the table, or renew it in the page."""
-    if arguments == ["--write"]:
-        PAGE.write_text(renewed(PAGE.read_text(), markdown(), MARKS))
-    else:
-        print(markdown())
-
-
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    print(markdown())

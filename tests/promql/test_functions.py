@@ -184,7 +184,7 @@ def test_smoothing_factors_have_bounds(reference, factors):
         assert reference.trouble(f"double_exponential_smoothing({metric}[5m], {factors})") is None
 
 
-def test_what_may_be_no_counter_is_told(reference):
+def test_rate_of_a_non_counter_is_annotated(reference):
     texts = [
         "rate(s0_ctr[5m])",
         "increase((s0_ctr[5m]))",

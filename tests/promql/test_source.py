@@ -89,7 +89,7 @@ def test_a_plan_travels():
     assert pickle.loads(pickle.dumps(plan)) == plan  # noqa: S301
 
 
-def test_series_end_where_they_were_asked_to(tmp_path):
+def test_series_end_at_the_requested_time(tmp_path):
     times = np.arange(START_MS, START_MS + 3_600_000, 30_000)
     one = Series(
         {"__name__": "pulsar_broker_rate_out", "cluster": "c", "instance": "b"},

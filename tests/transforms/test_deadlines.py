@@ -85,7 +85,7 @@ def test_the_first_quota_of_each_type_wins(answers, size, age) -> None:
     assert (found.quota_size, found.quota_age) == (size, age)
 
 
-def test_a_quota_that_nobody_checks_is_none() -> None:
+def test_unchecked_quota_is_no_deadline() -> None:
     found = resolved(
         runtime={"backlogQuotaCheckEnabled": "false"}, topic_backlog_quotas={SIZE: quota(size=100)}
     )

@@ -99,7 +99,7 @@ def test_stats_name_slow_consumers(data, stats):
     assert "admin API, 5 samples, newest 20 s before the window's end" in texts["consumer_queue_full"]
 
 
-def test_standby_permits_are_no_room():
+def test_standby_permits_are_no_spare_capacity():
     """Without the name of the active consumer the permits of those that stand by must not pass for room."""
     stats = snapshots(**FAILOVER | {"active_permits": None})
     verdict = last_verdict(samples(400, 600, 3), stats=stats)

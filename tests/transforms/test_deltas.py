@@ -83,7 +83,7 @@ def away_and_back(first, returned, second_until_s=630):
     return deltas(counter([*first, *returned]), counter(second, "i2"), minutes=12)
 
 
-def test_a_counter_that_comes_back_began_anew():
+def test_returning_counter_started_from_zero():
     first = [(s, 10_000 + 10 * s) for s in range(-300, 31, 15)]
     found = away_and_back(first, [(s, 10 * (s - 630)) for s in range(645, 700, 15)])
     assert listed(found.delta)[9:] == [600, 300 + 150, 450]

@@ -80,7 +80,7 @@ def test_only_active_consumer_counts(kind):
     assert "stats_starved_share" not in minutes_of(snapshot(60, **standby))[0]
 
 
-def test_shared_is_starved_when_nobody_has_permits():
+def test_shared_is_starved_without_any_permits():
     found = minutes_of(snapshot(50), snapshot(55, permits_max=7, consumers_without_permits=1))
     assert found[0]["stats_starved_share"] == 0.5
     assert found[0]["stats_uneven_share"] == 0.5

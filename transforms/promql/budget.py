@@ -70,7 +70,7 @@ class Budget:
                 "query processing would load too many samples into memory in query execution",
                 got=f"{samples:,} samples or more",
                 expected=f"at most {self.max_samples:,}",
-                fix="ask for fewer series or a shorter range, or raise the limit (--max-samples)",
+                fix="select fewer series or a shorter range, or raise the limit (--max-samples)",
             )
 
     def check_time(self, cells: int = 0) -> None:
@@ -81,5 +81,5 @@ class Budget:
             raise QueryTimeoutError(
                 "query timed out in expression evaluation",
                 expected=f"at most {self.timeout_s:g} s",
-                fix="ask for a shorter range or a longer step, or allow more time",
+                fix="select a shorter range or a longer step, or allow more time",
             )

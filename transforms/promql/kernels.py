@@ -504,12 +504,12 @@ def aggregate(function, values, present, rows, group_bounds):
     out = np.empty((groups, steps))
     seen = np.empty((groups, steps), np.bool_)
     # What a sum's additions lost, or the mean of a variance.
-    beside = np.empty(steps)
+    auxiliary = np.empty(steps)
     count = np.empty(steps, np.int64)
     incremental = np.empty(steps, np.bool_)
     varies = function in (STDDEV, STDVAR)
     for g in range(groups):
-        beside[:] = 0.0
+        auxiliary[:] = 0.0
         count[:] = 0
         incremental[:] = False
         for k in range(group_bounds[g], group_bounds[g + 1]):
@@ -524,12 +524,12 @@ def aggregate(function, values, present, rows, group_bounds):
                     if varies:
                         # A group that begins with NaN or Inf stays NaN.
                         out[g, j] = 0.0 if math.isfinite(value) else np.nan
-                        beside[j] = value
+                        auxiliary[j] = value
                 elif function == SUM:
-                    out[g, j], beside[j] = _add(out[g, j], beside[j], value)
+                    out[g, j], auxiliary[j] = _add(out[g, j], auxiliary[j], value)
                 elif function == AVG:
-                    out[g, j], beside[j], incremental[j] = _mean_step(
-                        out[g, j], beside[j], incremental[j], float(count[j]), value
+                    out[g, j], auxiliary[j], incremental[j] = _mean_step(
+                        out[g, j], auxiliary[j], incremental[j], float(count[j]), value
                     )
                 elif function == MIN:
                     if _less_or_nan(out[g, j], value):
@@ -538,17 +538,17 @@ def aggregate(function, values, present, rows, group_bounds):
                     if _more_or_nan(out[g, j], value):
                         out[g, j] = value
                 elif varies:
-                    delta = value - beside[j]
-                    beside[j] += delta / count[j]
-                    out[g, j] += delta * (value - beside[j])
+                    delta = value - auxiliary[j]
+                    auxiliary[j] += delta / count[j]
+                    out[g, j] += delta * (value - auxiliary[j])
         for j in range(steps):
             seen[g, j] = count[j] > 0
             if count[j] == 0:
                 out[g, j] = np.nan
             elif function == SUM:
-                out[g, j] += beside[j]
+                out[g, j] += auxiliary[j]
             elif function == AVG:
-                out[g, j] = _mean(out[g, j], beside[j], incremental[j], float(count[j]))
+                out[g, j] = _mean(out[g, j], auxiliary[j], incremental[j], float(count[j]))
             elif function == STDVAR:
                 out[g, j] /= count[j]
             elif function == STDDEV:

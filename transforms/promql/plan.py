@@ -2,7 +2,7 @@
 
 Nodes are frozen, picklable and compare by meaning, so equal parts of several queries are evaluated once. Parentheses,
 unary plus and the notation of numbers are not part of a plan; types are resolved: a ``Scalar...`` node gives one number per
-step, the others an instant vector. Each docstring begins with the PromQL that the node stands for.
+step, the others an instant vector. Each docstring begins with the PromQL of the node.
 """
 
 from __future__ import annotations

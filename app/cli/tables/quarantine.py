@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from throttlescope.app.presentation.output import TableColumn, print_rows, write_result, write_rows
 from throttlescope.ingest.core.times import BLOCK_MS, format_time
-from throttlescope.ingest.quarantine.readmit import door_fault
+from throttlescope.ingest.quarantine.readmit import remaining_fault
 from throttlescope.ingest.quarantine.repairs import known_repair
 from throttlescope.ingest.quarantine.rows import QuarantinedRows
 from throttlescope.models.messages.units import count, minute_text, visible
@@ -141,7 +141,7 @@ def facts_of(one: QuarantinedRows) -> dict[str, Any]:
 def _door(one: QuarantinedRows) -> str:
     if not one.is_open:
         return "taken back"
-    fault = door_fault(one)
+    fault = remaining_fault(one)
     return "takes it" if fault is None else f"{fault.reason}: {fault.fault}"
 
 

@@ -15,7 +15,7 @@ from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.core.times import DAY_MS, block_start
 from throttlescope.ingest.lake import DataFile, Lake, read_files
 from throttlescope.ingest.lake.newest_samples import newest_samples
-from throttlescope.ingest.lake.parquet import dataset, told_as_store
+from throttlescope.ingest.lake.parquet import dataset, reporting_store_errors
 from throttlescope.ingest.lake.rows import naming_missing
 from throttlescope.transforms.as_of import KNOWN_FOR_MS
 from throttlescope.transforms.minutes import BACKLOG, metrics_read
@@ -94,7 +94,7 @@ class RecomputeView:
             return
         mine = (pc.field("cluster") == cluster) & (pc.field("observed_ms") >= low_ms)
         mine &= pc.field("observed_ms") <= high_ms
-        with naming_missing(table, near), told_as_store(near[0].path):
+        with naming_missing(table, near), reporting_store_errors(near[0].path):
             found = dataset([file.path for file in near], schema=TABLES[table].schema)
             yield found.filter(mine if where is None else mine & where)
 

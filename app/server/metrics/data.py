@@ -15,7 +15,7 @@ from throttlescope.app.queries.quality import newest_findings, read_findings
 from throttlescope.app.server.metrics.families import Family, Sample, described, label_text
 from throttlescope.app.server.metrics.runs import SEEN_MS
 from throttlescope.ingest.core.times import DAY_MS, dates_of
-from throttlescope.ingest.gaps.book import open_gaps
+from throttlescope.ingest.gaps.gap_table import open_gaps
 from throttlescope.ingest.lake import Lake
 from throttlescope.ingest.lake.newest_samples import newest_samples
 

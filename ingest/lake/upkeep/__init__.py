@@ -1,1 +1,1 @@
-"""Upkeep of a lake: what it holds, what changed, fewer and larger files, and what may go."""
+"""Upkeep of a lake. In: a lake. Out: its content and changes, fewer and larger files, checks, repairs, and deletion of what is no longer needed."""

@@ -1,6 +1,6 @@
 """Whether a lake is as its logs say. In: a lake. Out: what is missing, damaged or contradicts itself, file by file.
 
-Three things are held together: the contract of a table, its log, and its files, whose names are the hashes of their bytes.
+Three things are compared: the contract of a table, its log, and its files, whose names are the hashes of their bytes.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from throttlescope.ingest.lake.lake import Lake
 from throttlescope.ingest.lake.storage import StoredFile
 from throttlescope.ingest.lake.upkeep.check_log import log_faults
 
-#: Files that are read beside each other; each is held whole.
-_BESIDE = 4
+#: Files that are read concurrently; each is in memory as a whole.
+_CONCURRENT_FILES = 4
 
 Progress = Callable[[int, int], None]
 
@@ -112,7 +112,7 @@ def _faults(lake: Lake, table: str, quick: bool, progress: Progress | None) -> I
     if quick:
         return
     good = []
-    with ThreadPoolExecutor(_BESIDE) as reading:
+    with ThreadPoolExecutor(_CONCURRENT_FILES) as reading:
         for number, (file, fault) in enumerate(
             zip(whole, reading.map(lambda file: _by_content(lake, TABLES[table], file), whole), strict=True),
             1,
@@ -139,7 +139,7 @@ def _by_content(lake: Lake, contract: Table, file: DataFile) -> Fault | None:
     path = f"{contract.name}/{file.relative_path}"
     content = lake.storage.read(path)
     if content is None:
-        # A vacuum beside us takes nothing that the newest version names, but that version may be another one by now.
+        # A concurrent vacuum deletes nothing that the newest version names, but that version may be another one by now.
         still = {one.relative_path for one in lake.files(contract.name)}
         if file.relative_path not in still:
             return None
@@ -191,9 +191,9 @@ def _bounds(footer: pq.FileMetaData, names: set[str]) -> dict[str, tuple[Any, An
         name = footer.schema.column(i).path
         if name not in names:
             continue
-        told = [footer.row_group(g).column(i).statistics for g in range(footer.num_row_groups)]
-        if told and all(one is not None and one.has_min_max for one in told):
-            found[name] = min(one.min for one in told), max(one.max for one in told)
+        statistics = [footer.row_group(g).column(i).statistics for g in range(footer.num_row_groups)]
+        if statistics and all(one is not None and one.has_min_max for one in statistics):
+            found[name] = min(one.min for one in statistics), max(one.max for one in statistics)
     return found
 
 

@@ -1,6 +1,6 @@
 """Whether a table's log is whole. In: a lake, a table, its files. Out: files of the log that cannot be read or do not fit together.
 
-Delta's log has no checksums. What can be held together is: every commit is JSON, has as many files as it says, and none is left out between
+Delta's log has no checksums. What can be checked: every commit is JSON, has as many files as it says, and none is left out between
 the oldest and the newest; every checkpoint is Parquet; and what the commits that are there have added and not removed is what the newest version names.
 """
 
@@ -112,7 +112,7 @@ def checkpoint_fault(lake: Lake, path: str, checkpoints: Mapping[int, str]) -> s
 def _holes(
     folder: str, commits: Mapping[int, str], checkpoints: Mapping[int, str]
 ) -> Iterator[tuple[str, str]]:
-    """Commits that are not there although a newer one is, and that no checkpoint stands for: older ones may have been cleaned up."""
+    """Commits that are not there although a newer one is, and that no checkpoint replaces: older ones may have been cleaned up."""
     for version in range(max(checkpoints, default=-1) + 1, max(commits, default=0)):
         if version not in commits:
             yield f"{folder}{version:020}.json", f"the commit of version {version} is missing"

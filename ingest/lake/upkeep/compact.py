@@ -1,11 +1,11 @@
 """Fewer and larger files. In: a table of a lake and a range. Out: the same rows in fewer files, each batch one transaction.
 
 Only files of one place are put together: the same partition, cluster and shard, and the same single UTC hour. No file spans two
-blocks before, and none does after, so whatever replaces an hour still finds it whole. Rows are sorted by key as writers sort
+blocks before, and none does after, so a writer that replaces an hour still finds it whole. Rows are sorted by key as writers sort
 them; the same rows give the same file.
 
 Hours that may still be written are left alone: those that ended less than ``settled_ms`` ago, and those with a file that came
-since then. Whoever writes an hour at the same moment wins: its place is looked at again, and left if it goes on.
+since then. A concurrent writer of an hour wins: its place is read again, and left alone if that happens repeatedly.
 """
 
 from __future__ import annotations
@@ -167,31 +167,31 @@ def _place(contract: Table, file: DataFile) -> _FilePlace | None:
 
 def _together(files: list[DataFile]) -> Iterator[list[DataFile]]:
     """Files of one place, cut so that none grows too large; those that stay alone are left out."""
-    held: list[DataFile] = []
+    group: list[DataFile] = []
     for file in sorted(files, key=lambda file: (file.size_bytes, file.relative_path)):
         fits = (
-            sum(one.rows for one in held) + file.rows <= LARGEST_ROWS
-            and sum(one.size_bytes for one in held) + file.size_bytes <= LARGEST_BYTES
+            sum(one.rows for one in group) + file.rows <= LARGEST_ROWS
+            and sum(one.size_bytes for one in group) + file.size_bytes <= LARGEST_BYTES
         )
-        if held and not fits:
-            if len(held) > 1:
-                yield held
-            held = []
-        held.append(file)
-    if len(held) > 1:
-        yield held
+        if group and not fits:
+            if len(group) > 1:
+                yield group
+            group = []
+        group.append(file)
+    if len(group) > 1:
+        yield group
 
 
 def _batches(places: list[list[DataFile]]) -> Iterator[list[list[DataFile]]]:
-    held, count = [], 0
+    batch, count = [], 0
     for files in places:
-        if held and count + len(files) > _AT_ONCE:
-            yield held
-            held, count = [], 0
-        held.append(files)
+        if batch and count + len(files) > _AT_ONCE:
+            yield batch
+            batch, count = [], 0
+        batch.append(files)
         count += len(files)
-    if held:
-        yield held
+    if batch:
+        yield batch
 
 
 def _merge(lake: Lake, contract: Table, batch: list[list[DataFile]], run_id: str, done: Compacted) -> None:
@@ -223,7 +223,7 @@ def _merge(lake: Lake, contract: Table, batch: list[list[DataFile]], run_id: str
 def _is_whole(contract: Table, file: DataFile) -> bool:
     """Whether a file has all columns of the contract.
 
-    One from before a column was added stays as it is: DuckDB is told to look for such files where the oldest one lacks a column.
+    One from before a column was added stays as it is: DuckDB looks for such files where the oldest one lacks a column.
     """
     with parquet_file(file.path) as opened:
         return set(contract.schema.names) <= set(opened.schema_arrow.names)

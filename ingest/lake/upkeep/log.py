@@ -1,7 +1,7 @@
 """Delta's log of one table. In: a lake and a table. Out: its commits that are still there, newest first, with their actions.
 
-Only what upkeep needs of the protocol: commits are numbered JSON files, one action a line. What a table holds now is asked of
-``deltalake``, never of this.
+Only what upkeep needs of the protocol: commits are numbered JSON files, one action a line. What a table has now is read
+with ``deltalake``, never with this.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def commit_files(lake: Lake, table: str) -> list[tuple[int, StoredFile]]:
 
 
 def commits(lake: Lake, table: str) -> Iterator[Commit]:
-    """Commits of a table that are still in its log, newest first; each is read when it is asked for."""
+    """Commits of a table that are still in its log, newest first; each is read when it is needed."""
     for version, file in reversed(commit_files(lake, table)):
         content = lake.storage.read(file.relative_path)
         # Another process may clean the log up meanwhile: from here on nothing older is there.

@@ -1,7 +1,7 @@
-"""What damage takes, and where it can be had again. In: a lake and the faults of a check. Out: one loss a data file, and the lake without them.
+"""Losses by damage, and how they can be recovered. In: a lake and the faults of a check. Out: one loss a data file, and the lake without them.
 
 Rows of a damaged file are known by the log: how many, of which clusters and hours. What comes from a source is read again, what is
-computed is computed again; answers of an admin API, findings and books are of their moment and cannot be had again.
+computed is computed again; answers of an admin API, findings and records of runs belong to their moment and cannot be recovered.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from throttlescope.ingest.lake.files import DataFile
 from throttlescope.ingest.lake.lake import Lake
 from throttlescope.ingest.lake.upkeep.ages import span_of, span_of_all
 from throttlescope.ingest.lake.upkeep.check import Fault
-from throttlescope.ingest.lake.upkeep.mend_log import set_aside
+from throttlescope.ingest.lake.upkeep.repair_log import set_aside
 
-#: From a Prometheus, and beside them from a recording.
+#: From a Prometheus; the tables of the next line only from a recording.
 READ_AGAIN = ("series", "samples")
 READ_FROM_RECORDINGS = ("policies", "topic_stats", "truth")
 COMPUTED_AGAIN = (
@@ -32,7 +32,7 @@ _PENDING = "_repair/pending.json"
 
 @dataclass(frozen=True)
 class DamageLoss:
-    """Rows that a file does not give any more.
+    """Rows of a file that can no longer be read.
 
     Attributes
     ----------

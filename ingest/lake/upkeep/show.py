@@ -24,12 +24,12 @@ _READ_AT_ONCE = 8
 
 @dataclass(frozen=True)
 class TableFacts:
-    """One table as it stands.
+    """The current state of one table.
 
     Attributes
     ----------
     version, oldest_version : int
-        The newest version, and the oldest one that the log can still tell of.
+        The newest version, and the oldest one that is still in the log.
     start_ms, end_ms : int or None
         The range [start, end) of whole UTC hours (or dates) that rows lie in; None where a table has no age.
     samples, bytes_per_sample : int and float, or None

@@ -35,8 +35,8 @@ SAFE_KEEP_MS = 24 * BLOCK_MS
 #: For so long a stopped pull goes on from what it wrote.
 _RESUMED_MS = DAY_MS
 _AT_ONCE = 1_000
-#: Files that are looked at and deleted beside each other: in an object store each takes two round trips.
-_BESIDE = 16
+#: Files that are checked and deleted concurrently: in an object store each takes two round trips.
+_CONCURRENT_FILES = 16
 #: What folders of a pull's notes are called; see :mod:`throttlescope.ingest.pull.staging`.
 _STAGED = "_staging-"
 
@@ -52,7 +52,7 @@ class Unnamed:
     table : str or None
         None: it belongs to no table.
     why : str
-        ``no version`` names it, it is ``unfinished``, or it is what a pull ``staged`` and nobody will take up again.
+        ``no version`` names it, it is ``unfinished``, or it is what a pull ``staged`` and no run will continue.
     """
 
     table: str | None
@@ -171,7 +171,7 @@ def delete(lake: Lake, files: list[Unnamed], *, progress: Progress | None = None
             storage.delete([path])
             return True
 
-        with ThreadPoolExecutor(_BESIDE) as deleting:
+        with ThreadPoolExecutor(_CONCURRENT_FILES) as deleting:
             for one, gone in zip(some, deleting.map(is_gone, some), strict=True):
                 count += gone
                 size_bytes += one.file.size_bytes if gone else 0
@@ -217,7 +217,7 @@ def clean_log(lake: Lake, table: str) -> int:
 def _name_checkpoint(lake: Lake, table: str, version: int) -> None:
     """See that the log names its newest checkpoint.
 
-    Delta does not write one that is there already, nor then name it: whoever was killed in between would leave a name whose file goes
+    Delta does not write one that is there already, nor then name it: a run that was killed in between would leave a name whose file is removed
     with the old commits.
     """
     folder = log_folder(table)

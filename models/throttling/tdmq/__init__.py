@@ -1,8 +1,7 @@
 """TDMQ's own throttles, simulated as TDMQ's page describes them. In: a scenario. Out: tables of every request.
 
 ``scenario`` what is run -> ``simulation`` one run on an ``agenda``: ``production`` and ``consumption`` pass ``gates`` that
-the ``cluster`` or the ``partition`` throttle closes -> ``records`` -> ``tables``. ``figures`` of them make the
-answers (``answers_cluster``, ``answers_partition``) that ``describe`` writes into ``docs/background/tdmq.md``.
+the ``cluster`` or the ``partition`` throttle closes -> ``records`` -> ``tables``. ``docs/background/tdmq.md`` shows them.
 """
 
 from throttlescope.models.throttling.tdmq.scenario import (

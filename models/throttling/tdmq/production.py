@@ -74,7 +74,7 @@ class Production:
         self._when_processed = when_processed
         self._requests = requests
         self._producers: list[_Producer] = []
-        self._held: dict[int, list[Request]] = {gate.place: [] for gate in gates}
+        self._waiting: dict[int, list[Request]] = {gate.place: [] for gate in gates}
         for group in scenario.producers:
             for place in group.places(scenario.places):
                 for _ in range(group.per_place):
@@ -116,7 +116,7 @@ class Production:
         self._throttle.counted(gate, request.quota)
         self._when_processed(request)
         if request.after_close and self._holds_answers:
-            self._held[gate.place].append(request)
+            self._waiting[gate.place].append(request)
         else:
             self._answer(request)
         self._accept(producer)
@@ -126,9 +126,9 @@ class Production:
         self._producers[request.producer].unanswered -= 1
 
     def _opened(self, gate: TdmqGate) -> None:
-        for request in self._held[gate.place]:
+        for request in self._waiting[gate.place]:
             self._answer(request)
-        self._held[gate.place].clear()
+        self._waiting[gate.place].clear()
         for producer in self._producers:
             if producer.gate is gate:
                 self._accept(producer)

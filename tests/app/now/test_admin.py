@@ -80,7 +80,7 @@ def test_an_api_that_refuses_everything_is_an_error(recorded):
     started_s = time.monotonic()
     with (
         answering(lambda *_: (500, "text/plain", b"out of order")) as url,
-        pytest.raises(SourceError, match="answers no question"),
+        pytest.raises(SourceError, match="answers no request"),
     ):
         ask_topic(asked_within(url, Hurry(60)), recorded.topic)
     assert time.monotonic() - started_s < 30

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from throttlescope.ingest.lake.store_errors import told
+from throttlescope.ingest.lake.store_errors import store_error
 
 ADDRESS = "s3://lakes/prod"
 
@@ -34,4 +34,4 @@ ADDRESS = "s3://lakes/prod"
     ],
 )
 def test_number_without_status_is_no_refusal(words, says):
-    assert str(told(OSError(words), ADDRESS)).startswith(f"The object store {says}")
+    assert str(store_error(OSError(words), ADDRESS)).startswith(f"The object store {says}")

@@ -15,7 +15,7 @@ from throttlescope.app.cli.library_errors import carried
 from throttlescope.ingest.core.errors import ReadOnlyError
 from throttlescope.ingest.lake import Lake, write_data_file
 from throttlescope.ingest.lake.upkeep.check import check
-from throttlescope.ingest.lake.write_errors import FullDiskError, told
+from throttlescope.ingest.lake.write_errors import FullDiskError, full_disk_error
 
 #: As they came from the libraries.
 SPARK_TASK = """An exception was thrown from the Python worker. Please see the stack trace below.
@@ -61,7 +61,7 @@ def test_other_faults_are_not_taken_for_it():
         ValueError("28"),
     ):
         assert carried(error) is None
-    assert str(told("os error 122", "/srv")).startswith("The disk quota is used up; got /srv. Fix")
+    assert str(full_disk_error("os error 122", "/srv")).startswith("The disk quota is used up; got /srv. Fix")
 
 
 @pytest.mark.parametrize(

@@ -113,7 +113,7 @@ def test_worst_twenty_keys_are_kept():
 
 def test_unjudged_rows_are_counted_with_reason():
     check = GateCheck(
-        "fine", "there", "warning", "faults", "none", aside=(("young", "too young"), ("old", "too old"))
+        "fine", "there", "warning", "faults", "none", not_judged=(("young", "too young"), ("old", "too old"))
     )
     rows = pa.table(
         {

@@ -135,7 +135,7 @@ def test_equals_the_slow_twin(drawn, kind, left_out, special):
     (found,) = counted_from(None, {"signals": own}, select).table.to_pylist()
     entries, reason = naive_flow_balance(rows)
     assert found["unbalanced_entries"] == entries
-    assert [name for name, value in found.items() if name.startswith("flow_aside") and value] == (
+    assert [name for name, value in found.items() if name.startswith("flow_not_judged") and value] == (
         [reason] if reason else []
     )
 

@@ -36,7 +36,7 @@ def test_missing_admin_api_is_no_fault(tmp_path):
     result = checked(Lake(tmp_path))
     assert result.failures() == []
     assert {row["observed"] for row in result.rows.to_pylist()} == {
-        "0 answers: the admin API was not asked", "0 subscriptions: the admin API was not asked",
+        "0 answers: the admin API was not queried", "0 subscriptions: the admin API was not queried",
     }  # fmt: skip
 
 

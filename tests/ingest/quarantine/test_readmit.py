@@ -14,8 +14,8 @@ from throttlescope.ingest.core.times import BLOCK_MS
 from throttlescope.ingest.lake import ConflictError, Lake
 from throttlescope.ingest.lake import blocks as blocks_module
 from throttlescope.ingest.lake.blocks import BlockBuffer
-from throttlescope.ingest.quality import check_door, check_samples
-from throttlescope.ingest.quarantine.readmit import door_fault, mark, readmit
+from throttlescope.ingest.quality import check_ingested, check_samples
+from throttlescope.ingest.quarantine.readmit import mark, readmit, remaining_fault
 from throttlescope.ingest.quarantine.repairs import known_repair, with_values
 from throttlescope.ingest.quarantine.rows import chosen, kept_rows
 
@@ -43,7 +43,7 @@ def test_series_is_readmitted_with_all_samples(tmp_path):
     series = decoded(without("cluster"), values=(1.0, float("nan"), float("-inf")), stale=(45,))
     (kept,) = refuse(lake, series, tmp_path=tmp_path)
     assert (kept.reason, kept.table, kept.rows, kept.state) == ("missing_key_label", "samples", 3, "open")
-    assert door_fault(kept).reason == "missing_key_label"
+    assert remaining_fault(kept).reason == "missing_key_label"
 
     done = readmit(lake, [repaired(kept, "labels.cluster=prod")], "run-2")
     assert (len(done.taken), done.refused, done.samples) == (1, [], 4)
@@ -52,12 +52,12 @@ def test_series_is_readmitted_with_all_samples(tmp_path):
     assert (name, times, stale) == ("s", [0, 15, 30], [45])
     np.testing.assert_array_equal(values, [1.0, float("nan"), float("-inf")])
     assert kept_rows(lake) == []
-    (gone,) = kept_rows(lake, taken_back=True)
+    (gone,) = kept_rows(lake, with_readmitted=True)
     assert (gone.id, gone.state, gone.readmitted_run_id) == (kept.id, "readmitted", "run-2")
     assert gone.text == kept.text
     # What came back is as good as what came in.
     assert not check_samples(None, lake, ["prod"], HOUR, HOUR + BLOCK_MS, "r").stopped
-    assert not check_door(None, lake, ["prod"], HOUR, HOUR + BLOCK_MS, "r").stopped
+    assert not check_ingested(None, lake, ["prod"], HOUR, HOUR + BLOCK_MS, "r").stopped
 
 
 def test_twice_is_harmless(tmp_path):
@@ -66,7 +66,7 @@ def test_twice_is_harmless(tmp_path):
     row = repaired(kept, "labels.cluster=prod")
     readmit(lake, [row], "run-2")
     before = {table: lake.version(table) for table in ("series", "samples", "quarantine")}
-    again = readmit(lake, kept_rows(lake, taken_back=True), "run-3")
+    again = readmit(lake, kept_rows(lake, with_readmitted=True), "run-3")
     assert (again.taken, again.refused, again.samples) == ([], [], 0)
     # As after a stop between the samples' commit and the mark.
     refuse(lake, decoded(without("cluster")), tmp_path=tmp_path)
@@ -137,7 +137,7 @@ def test_repair_alone_moves_no_row(tmp_path):
     (kept,) = refuse(lake, decoded(without("cluster")), tmp_path=tmp_path)
     mark(lake, [replace(repaired(kept, "labels.cluster=c"), state="repaired")], "run-2")
     (left,) = kept_rows(lake)
-    assert (left.state, left.reason, door_fault(left)) == ("repaired", "missing_key_label", None)
+    assert (left.state, left.reason, remaining_fault(left)) == ("repaired", "missing_key_label", None)
     assert lake.version("samples") is None
 
 
@@ -194,7 +194,7 @@ def test_admin_answer_is_readmitted(tmp_path):
         lake, [{"table": "policies", "reason": "policy_unreadable", "row": ANSWER | {"body": '"<html>"'}}]
     )
     (kept,) = kept_rows(lake)
-    assert "a text instead of an object" in door_fault(kept).fault
+    assert "a text instead of an object" in remaining_fault(kept).fault
     fixed = replace(kept, repaired=json.dumps(ANSWER))
     done = readmit(lake, [fixed], "run-2")
     assert (len(done.taken), done.samples, done.hours) == (1, 1, {"c": {HOUR}})
@@ -222,7 +222,7 @@ def test_stats_of_a_topic_come_back(tmp_path):
         ],
     )
     (kept,) = kept_rows(lake)
-    assert door_fault(kept).reason == "stats_unreadable"
+    assert remaining_fault(kept).reason == "stats_unreadable"
     counts = {
         f"dispatchThrottled{u}EventsBy{w}Limit": 0
         for u in ("Msg", "Bytes")

@@ -12,14 +12,14 @@ from typing import Any
 import numpy as np
 import pytest
 
+from docs.generate.tdmq.figures import seconds as tdmq_seconds
+from docs.generate.tdmq.figures import thresholds_msg, used_before
 from tests.models.throttling.worlds import NO_FLOW, added, example_world
 from throttlescope.models.throttling.columns import EVENTS
 from throttlescope.models.throttling.machine import INSTANT, Machine
 from throttlescope.models.throttling.publishing import Bucket, Polled
 from throttlescope.models.throttling.scenario import Limit
 from throttlescope.models.throttling.tdmq import simulate as simulate_tdmq
-from throttlescope.models.throttling.tdmq.figures import seconds as tdmq_seconds
-from throttlescope.models.throttling.tdmq.figures import thresholds_msg, used_before
 from throttlescope.models.throttling.tdmq.scenario import shipped
 
 ENGINES = ["twin", "kernel"]

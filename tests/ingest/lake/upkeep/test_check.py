@@ -9,12 +9,12 @@ from deltalake.schema import PrimitiveType
 from tests.ingest.lake.upkeep.made import BLOCK_MS, HOUR, add, rows_of, table_of, verdict
 from throttlescope.ingest.lake import Lake
 from throttlescope.ingest.lake.actions import commit_properties
-from throttlescope.ingest.lake.damage import DamagedFilesError, DamagedLogError, told
+from throttlescope.ingest.lake.damage import DamagedFilesError, DamagedLogError, damage_error
 from throttlescope.ingest.lake.files import write_data_file
 from throttlescope.ingest.lake.parquet import parquet_file, read_parquet
 from throttlescope.ingest.lake.upkeep.check import check
 from throttlescope.ingest.lake.upkeep.losses import losses
-from throttlescope.ingest.lake.upkeep.mend_log import ASIDE, mend_log
+from throttlescope.ingest.lake.upkeep.repair_log import ASIDE, repair_log
 from throttlescope.ingest.lake.upkeep.vacuum import clean_log, delete, unnamed
 
 
@@ -117,11 +117,11 @@ def test_unreadable_commit_is_named_and_undone(lake):
     ) as error:
         lake.read("verdicts")
     assert error.value.exit_code == 1
-    assert mend_log(lake, "verdicts", dry_run=True) == mend_log(lake, "verdicts")
+    assert repair_log(lake, "verdicts", dry_run=True) == repair_log(lake, "verdicts")
     assert (lake.version("verdicts"), lake.read("verdicts").num_rows) == (1, 2)
     assert check(lake) == []
     assert lake.storage.exists(path + ASIDE)
-    assert mend_log(lake, "verdicts") == []
+    assert repair_log(lake, "verdicts") == []
 
 
 def test_commit_cut_at_line_end_is_named(tmp_path):
@@ -155,7 +155,7 @@ def test_commit_cut_at_line_end_is_named(tmp_path):
     assert check(Lake(tmp_path), ["verdicts"]) == []
     # A repair goes back before it, and says so.
     lake.storage.write(commit(versions[-2]), b"".join(whole[versions[-2]].splitlines(keepends=True)[:2]))
-    (said,) = mend_log(Lake(tmp_path), "verdicts")
+    (said,) = repair_log(Lake(tmp_path), "verdicts")
     assert "cannot be read; back to version" in said
     assert len(rows_of(Lake(tmp_path), "verdicts")) == 1
 
@@ -171,7 +171,7 @@ def test_damaged_checkpoint_is_not_needed(lake):
     add(lake, "verdicts", [verdict(0, start_ms=HOUR + 5 * BLOCK_MS)])
     damage(lake, f"verdicts/_delta_log/{3:020}.checkpoint.parquet", lambda content: content[:100])
     assert next(one[0] for one in found_in(lake)) == "log"
-    (said,) = mend_log(lake, "verdicts")
+    (said,) = repair_log(lake, "verdicts")
     assert said == "verdicts: 1 checkpoint set aside; its commits say the same"
     assert check(lake) == []
     assert set(rows) < set(rows_of(lake, "verdicts"))
@@ -186,7 +186,7 @@ def test_old_commit_of_other_file_is_renamed(lake):
     )
     ((kind, where, _),) = found_in(lake)
     assert (kind, where.split("/")[1]) == ("log", "dato")
-    assert mend_log(lake, "verdicts", dry_run=True) == mend_log(lake, "verdicts")
+    assert repair_log(lake, "verdicts", dry_run=True) == repair_log(lake, "verdicts")
     assert lake.storage.exists(path + ASIDE)
     assert (check(lake), rows_of(lake, "verdicts")) == ([], rows)
 
@@ -194,7 +194,7 @@ def test_old_commit_of_other_file_is_renamed(lake):
 def test_log_without_first_commit_is_untouched(lake):
     """It is damaged from its first commit on."""
     damage(lake, commit(0), lambda content: b"{")
-    assert mend_log(lake, "verdicts") == []
+    assert repair_log(lake, "verdicts") == []
     assert [one for one in found_in(lake) if one[:2] == ("log", None)]
 
 
@@ -220,8 +220,8 @@ def test_readers_name_an_unreadable_file(lake):
         assert error.value.exit_code == 1
         assert "lake repair" in str(error.value)
     # What Spark says, and everybody else who names the file.
-    assert path in str(told(f"Error while reading file file://{address}."))
-    assert told("Error while reading file /nowhere/at/all.parquet") is None
+    assert path in str(damage_error(f"Error while reading file file://{address}."))
+    assert damage_error("Error while reading file /nowhere/at/all.parquet") is None
 
 
 def test_other_faults_are_not_damage(lake):
@@ -247,7 +247,7 @@ def test_truncated_file_is_written_again(lake, tmp_path):
 
 def test_vacuum_deletes_damaged_files(lake):
     damage(lake, commit(3), lambda content: b"")
-    mend_log(lake, "verdicts")
+    repair_log(lake, "verdicts")
     gone = unnamed(lake, 0, now_ms=4_000_000_000_000, anyway=True)
     delete(lake, gone)
     assert [file.relative_path for file in lake.storage.list() if file.relative_path.endswith(ASIDE)] == []

@@ -36,7 +36,7 @@ def lake(tmp_path):
     return lake
 
 
-def test_every_table_stands_as_it_did(lake):
+def test_every_table_is_read_as_of_then(lake):
     for number, moment in enumerate(lake.moments[1:]):
         then = PastLake(lake.root, moment)
         assert rows_of(then, "verdicts") == rows_of(lake, "verdicts", version=number)

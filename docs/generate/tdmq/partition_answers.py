@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from throttlescope.models.diagnosis.describe import markdown
-from throttlescope.models.throttling.tdmq.figures import (
+from docs.generate.markdown import markdown_table
+from docs.generate.tdmq.figures import (
     longest_wait_ms,
     mean_per_s,
     peak,
@@ -57,10 +57,10 @@ a request back. With a quota of {scenario.production.tps} TPS and {rate:,} messa
 quota, and closes the channel: **{first.processed} are processed in the first second**, and {second.processed} in the next, as {second.processed_after_close} request is in flight when
 the channel closes. After a stop of {(closing["opened_us"] - closing["closed_us"]) // 1000} ms the next window begins, and nothing is paid back.
 
-{markdown(heads, rows)}
+{markdown_table(heads, rows)}
 How much passes depends on how often the task looks ({rate:,} messages a second, first second):
 
-{markdown(("a look every", "processed"), checks)}"""
+{markdown_table(("a look every", "processed"), checks)}"""
 
 
 def consumption() -> str:
@@ -86,7 +86,7 @@ def consumption() -> str:
 More than the quota in a window of one second stops pushing for one second. The page does not say when the use is compared with the
 quota. The quota is {scenario.consumption.tps} TPS, a push is up to {pushes} messages, and there is a backlog:
 
-{markdown(heads, rows)}
+{markdown_table(heads, rows)}
 Both readings let more than the quota through in a second. The stop lasts a whole second from where it begins, so consumption may also be
 well below the quota: pushing at {PUSHED_PER_S[0]} a second takes {slow["closed_us"] // 1000:,} ms to pass a quota of {scenario.consumption.tps}, and then rests for {(slow["opened_us"] - slow["closed_us"]) // 1000:,} ms. If the
 second reading is the right one, about half of what the consumers could take is delivered, whatever the quota."""

@@ -5,10 +5,7 @@ from __future__ import annotations
 import pyarrow.compute as pc
 import pytest
 
-from throttlescope.models.throttling.tdmq import simulate
-from throttlescope.models.throttling.tdmq.answers_partition import pushing, sending
-from throttlescope.models.throttling.tdmq.cluster import node_threshold
-from throttlescope.models.throttling.tdmq.figures import (
+from docs.generate.tdmq.figures import (
     console_means,
     longest_wait_ms,
     mean_per_s,
@@ -18,6 +15,9 @@ from throttlescope.models.throttling.tdmq.figures import (
     throttle_count,
     used_before,
 )
+from docs.generate.tdmq.partition_answers import pushing, sending
+from throttlescope.models.throttling.tdmq import simulate
+from throttlescope.models.throttling.tdmq.cluster import node_threshold
 from throttlescope.models.throttling.tdmq.scenario import changed, read_scenario, shipped
 
 

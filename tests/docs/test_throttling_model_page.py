@@ -9,31 +9,25 @@ from pathlib import Path
 import pytest
 import yaml
 
+from docs.generate import throttling_model
 from tests.lab.recording import read_samples
-from throttlescope.models.throttling import Scenario, model_page
+from throttlescope.models.throttling import Scenario
 from throttlescope.models.throttling.scenario import Limit
 
-ROOT = Path(__file__).parents[3]
-PAGE = ROOT / "docs" / "background" / "throttling-model.md"
-EXAMPLES = Path(__file__).with_name("test_worked_examples.py")
-RECORDINGS = ROOT / "tests" / "recordings" / "engine"
+TESTS = Path(__file__).parents[1]
+EXAMPLES = TESTS / "models" / "throttling" / "test_worked_examples.py"
+RECORDINGS = TESTS / "recordings" / "engine"
 #: A recording's first seconds belong to what was there before.
 SETTLES_MS = 20_000
 
 
 @pytest.fixture(scope="module")
 def page():
-    return PAGE.read_text(encoding="utf-8")
-
-
-def test_the_page_is_up_to_date(page):
-    assert model_page.fill(page) == page, (
-        f"run: python -m throttlescope.models.throttling.model_page {PAGE.relative_to(ROOT)}"
-    )
+    return throttling_model.PAGE.read_text(encoding="utf-8")
 
 
 def test_every_table_is_on_the_page(page):
-    assert sorted(re.findall(r"<!-- simulated: (\w+) -->", page)) == sorted(model_page.TABLES)
+    assert sorted(re.findall(r"<!-- simulated: (\w+) -->", page)) == sorted(throttling_model.TABLES)
 
 
 def test_named_rows_are_worked_examples(page):
@@ -49,11 +43,11 @@ def test_named_rows_are_worked_examples(page):
 
 
 def test_the_tables_say_what_the_text_says(page):
-    debt = {line.split(" | ")[0].strip("| "): line for line in model_page.debt().splitlines()}
+    debt = {line.split(" | ")[0].strip("| "): line for line in throttling_model.debt().splitlines()}
     assert debt["A0"].count("60") == 9
     assert debt["A"].startswith("| A | 60 | 0 | 0 | 0 | 0 | 0 | 60 |")
     assert "| B | 120 |" in debt["B"]
-    assert "| 200 | 0.833 | 0.863 |" in model_page.backoff()
+    assert "| 200 | 0.833 | 0.863 |" in throttling_model.backoff()
 
 
 def test_single_recordings_match_the_page(page):

@@ -1,7 +1,7 @@
-"""A damaged log. In: a lake and a table. Out: the table as its newest whole version, and in words what was done; nothing is deleted.
+"""Repair of a damaged log. In: a lake and a table. Out: the table as its newest whole version, and in words what was done; nothing is deleted.
 
 What cannot be read is set aside under another name. A checkpoint only repeats what commits say, so without it nothing is lost where they
-are all there. A commit that cannot be read takes those behind it along: the table goes back to the version before.
+are all there. A commit that cannot be read makes those after it useless: the table goes back to the version before.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from throttlescope.ingest.lake.upkeep.check_log import (
 from throttlescope.ingest.lake.upkeep.log import commit_files, log_folder
 
 
-def mend_log(lake: Lake, table: str, *, dry_run: bool = False) -> list[str]:
+def repair_log(lake: Lake, table: str, *, dry_run: bool = False) -> list[str]:
     """Set aside what of a table's log cannot be read.
 
     Returns
     -------
     list of str
-        What was done, or would be; nothing where the log is whole, or where it cannot be mended.
+        What was done, or would be; nothing where the log is whole, or where it cannot be repaired.
     """
     folder = log_folder(table)
     stored = [file.relative_path for file in lake.storage.list(folder)]
@@ -80,7 +80,7 @@ def set_aside(lake: Lake, path: str) -> None:
 def _wrong_before(
     lake: Lake, table: str, said: Mapping[int, list[dict[str, Any]] | None], good: int
 ) -> set[int]:
-    """Versions that a good checkpoint stands for, and whose commits cannot be read or say otherwise than it does."""
+    """Versions that a good checkpoint replaces, and whose commits cannot be read or contradict it."""
     readable = {version: actions for version, actions in said.items() if actions is not None}
     wrong = said.keys() - readable.keys() | {
         version for version, _, _ in contradictions(lake, table, readable)

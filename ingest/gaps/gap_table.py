@@ -1,6 +1,6 @@
-"""The book of gaps. In: what is missing of a range. Out: rows of ``gaps``: new ones, ones that were closed, ones to try again.
+"""The record of gaps. In: what is missing of a range. Out: rows of ``gaps``: new, closed, and due for another read.
 
-A gap is written down once and keeps the time at which it was found. A range that is read again settles the gaps in it: what came is
+A gap is recorded once and keeps the time at which it was found. A range that is read again settles the gaps in it: what came is
 closed, what is still missing stays open and was retried, and of one that came in part the rest stays.
 """
 
@@ -46,7 +46,7 @@ class Gap:
         return self.source, self.selectors, self.cluster, self.metric_name, self.start_ms
 
     def is_due(self, now_ms: int) -> bool:
-        """Whether it is time to try it again."""
+        """Whether it is time to read it again."""
         wait_ms = min(FIRST_RETRY_MS * 2**self.retries, LONGEST_RETRY_MS)
         return self.retried_ms is None or now_ms >= self.retried_ms + wait_ms
 
@@ -65,7 +65,7 @@ def due(lake: Lake, key: SourceKey, now_ms: int, kept_since_ms: int) -> list[Gap
 def record(
     lake: Lake, key: SourceKey, start_ms: int, end_ms: int, reason: str, *, now_ms: int, run_id: str
 ) -> None:
-    """Write down that nothing of [start, end) came."""
+    """Record that nothing of [start, end) came."""
     whole = [MissingStretch(key.cluster, ALL, start_ms, end_ms)]
     settle(lake, key, whole, start_ms, end_ms, now_ms=now_ms, run_id=run_id, reason=reason)
 
@@ -82,7 +82,7 @@ def settle(
     kept_since_ms: int | None = None,
     reason: str = "no_samples",
 ) -> list[Gap]:
-    """Bring the book into line with what is missing of a range that was just asked for.
+    """Update the gaps with what is missing of a range that was just read.
 
     Parameters
     ----------
@@ -100,44 +100,44 @@ def settle(
 
     def change(existing: pa.Table) -> pa.Table:
         closed.clear()
-        book = {gap.name: gap for gap in (Gap(**row) for row in existing.to_pylist())}
+        gaps = {gap.name: gap for gap in (Gap(**row) for row in existing.to_pylist())}
         left = list(missing)
-        for gap in [gap for gap in book.values() if _is_of(gap, key) and gap.state == "open"]:
+        for gap in [gap for gap in gaps.values() if _is_of(gap, key) and gap.state == "open"]:
             if gap.start_ms < end_ms and gap.end_ms > start_ms:
                 rest = _rest(gap, left, start_ms, end_ms)
                 left = [part for one in left for part in _outside(one, gap)]
-                _keep(book, gap, rest, now_ms, closed)
+                _keep(gaps, gap, rest, now_ms, closed)
             elif kept_since_ms is not None and gap.end_ms <= kept_since_ms:
-                book[gap.name] = replace(gap, state="lost", closed_ms=now_ms)
+                gaps[gap.name] = replace(gap, state="lost", closed_ms=now_ms)
         for one in left:
             gap = Gap(
                 key.source, key.selectors, one.cluster, one.metric_name, one.start_ms, one.end_ms, reason,
                 "open", now_ms, run_id,
             )  # fmt: skip
             # What was found before keeps the time at which it was found.
-            if gap.name not in book or book[gap.name].state != "open":
-                book[gap.name] = gap
-        return pa.Table.from_pylist([vars(gap) for gap in book.values()], schema=TABLES["gaps"].schema)
+            if gap.name not in gaps or gaps[gap.name].state != "open":
+                gaps[gap.name] = gap
+        return pa.Table.from_pylist([vars(gap) for gap in gaps.values()], schema=TABLES["gaps"].schema)
 
     if missing or lake.version("gaps") is not None:
         lake.update("gaps", change, partitions_of=pa.table({"source": [key.source]}), run_id=run_id)
     return closed
 
 
-def _keep(book: dict, gap: Gap, rest: list[tuple[int, int]], now_ms: int, closed: list[Gap]) -> None:
+def _keep(gaps: dict, gap: Gap, rest: list[tuple[int, int]], now_ms: int, closed: list[Gap]) -> None:
     """Put what is left of a gap in its place."""
     if rest == [(gap.start_ms, gap.end_ms)]:
-        book[gap.name] = replace(gap, retries=gap.retries + 1, retried_ms=now_ms)
+        gaps[gap.name] = replace(gap, retries=gap.retries + 1, retried_ms=now_ms)
         return
     closed.append(gap)
-    book[gap.name] = replace(gap, state="closed", closed_ms=now_ms)
+    gaps[gap.name] = replace(gap, state="closed", closed_ms=now_ms)
     for low_ms, high_ms in rest:
         part = replace(gap, start_ms=low_ms, end_ms=high_ms, retries=gap.retries + 1, retried_ms=now_ms)
-        book[part.name] = part
+        gaps[part.name] = part
 
 
 def _rest(gap: Gap, missing: Iterable[MissingStretch], start_ms: int, end_ms: int) -> list[tuple[int, int]]:
-    """What of a gap is still missing: what was not asked for, and what did not come."""
+    """What of a gap is still missing: what was not requested, and what did not come."""
     parts = [(gap.start_ms, min(gap.end_ms, start_ms)), (max(gap.start_ms, end_ms), gap.end_ms)]
     parts += [
         (max(gap.start_ms, one.start_ms), min(gap.end_ms, one.end_ms))
@@ -159,7 +159,7 @@ def _speaks_of(one: MissingStretch, gap: Gap) -> bool:
 
 
 def _outside(one: MissingStretch, gap: Gap) -> list[MissingStretch]:
-    """What of a stretch no gap of the book holds yet."""
+    """The parts of a stretch that no recorded gap covers yet."""
     if not _speaks_of(one, gap) or one.end_ms <= gap.start_ms or one.start_ms >= gap.end_ms:
         return [one]
     parts = [(one.start_ms, gap.start_ms), (gap.end_ms, one.end_ms)]

@@ -1,18 +1,16 @@
-"""The page of the tables: in, the contracts; out, ``docs/reference/tables.md``.
-
-``python -m throttlescope.ingest.contracts.render docs/reference/tables.md`` writes it; a test compares it.
-"""
+"""The page of the tables. In: the contracts. Out: ``docs/reference/tables.md``."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
-from pathlib import Path
 
 import pyarrow as pa
 
+from docs.generate.markdown import DOCS
 from throttlescope.ingest.contracts import TABLES, Column, Table
 from throttlescope.ingest.core.labels import LabelMapping, normalise
+
+PAGE = DOCS / "reference" / "tables.md"
 
 _HEAD = """\
 # Tables
@@ -53,12 +51,12 @@ _SHAPES = (
 )
 
 
-def tables_page() -> str:
-    """The whole page, in Markdown."""
+def render(page: str = "") -> str:
+    """The whole page."""
     parts = [_HEAD, "| table | one row is |\n|---|---|"]
     parts[-1] += "".join(f"\n| [`{table.name}`](#{table.name}) | {table.doc} |" for table in TABLES.values())
     parts += ["\n".join(_table(table)) for table in TABLES.values()]
-    parts.append("\n".join(_raw_beside_normalised()))
+    parts.append("\n".join(_raw_and_normalised()))
     return "\n\n".join(part.strip() for part in parts) + "\n"
 
 
@@ -100,16 +98,16 @@ def _names(names: tuple[str, ...]) -> str:
     return ", ".join(f"`{name}`" for name in names)
 
 
-def _raw_beside_normalised() -> Iterator[str]:
-    yield "## Raw beside normalised"
+def _raw_and_normalised() -> Iterator[str]:
+    yield "## Raw and normalised"
     yield ""
-    yield "Brokers name the same series in several ways. At the door they become one: the same labels and `series_id`."
+    yield "Brokers name the same series in several ways. Ingest validation makes them one: the same labels and `series_id`."
     for title, metric_name, labels, mapping in _SHAPES:
         key = normalise(tuple(sorted({**labels, "__name__": metric_name}.items())), mapping)
-        told = [f"{theirs} = {ours}" for theirs, ours in mapping.renames.items()]
-        told += [f"cluster = {mapping.cluster}"] if mapping.cluster else []
+        settings = [f"{theirs} = {ours}" for theirs, ours in mapping.renames.items()]
+        settings += [f"cluster = {mapping.cluster}"] if mapping.cluster else []
         yield ""
-        yield f"From {title} (told: {', '.join(told)}):"
+        yield f"From {title} (configured: {', '.join(settings)}):"
         yield ""
         yield "```text"
         yield "raw         " + _selector(metric_name, labels)
@@ -121,7 +119,3 @@ def _raw_beside_normalised() -> Iterator[str]:
 def _selector(metric_name: str, labels: dict[str, str]) -> str:
     pairs = ",".join(f'{name}="{value}"' for name, value in sorted(labels.items()) if name != "__name__")
     return f"{metric_name}{{{pairs}}}"
-
-
-if __name__ == "__main__":
-    Path(sys.argv[1]).write_text(tables_page())

@@ -1,21 +1,16 @@
-"""The timelines of the page about the model. In: the engines and small scenarios; out: Markdown tables.
+"""The timelines of the page about the model. In: the engines and small scenarios. Out: ``docs/background/throttling-model.md``, tables rewritten.
 
-``docs/background/throttling-model.md`` holds these tables between markers; ``python -m throttlescope.models.throttling.model_page
-PAGE`` regenerates them, and a test compares page and simulator. Every figure is run: the short ones by the slow twin, ten minutes by the
-kernel.
+Every figure is run: the short ones by the slow twin, ten minutes by the kernel.
 """
 
 from __future__ import annotations
 
-import re
-import sys
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from throttlescope.models.diagnosis.describe import markdown
+from docs.generate.markdown import DOCS, fill_marked, markdown_table
 from throttlescope.models.throttling.compile import compile_scenario
 from throttlescope.models.throttling.kernel import run_kernel
 from throttlescope.models.throttling.limiters import SECOND_US, new_meter
@@ -24,7 +19,7 @@ from throttlescope.models.throttling.scenario import Broker, Scenario
 from throttlescope.models.throttling.scenario.broker import engine_of
 from throttlescope.models.throttling.twin import run_twin
 
-_MARKED = re.compile(r"(<!-- simulated: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
+PAGE = DOCS / "background" / "throttling-model.md"
 
 ENGINES = ("A0", "A", "B", "C")
 ENGINE_WORDS = {
@@ -56,7 +51,7 @@ def versions() -> str:
         (engine,) = {engine_of(first), engine_of(last)}
         (counts,) = {Broker(version=each).counts_throttling for each in (first, last)}
         rows.append((words, f"{engine}: {ENGINE_WORDS[engine]}", "yes" if counts else "no"))
-    return markdown(("Pulsar", "default engine", "has the six counters"), rows)
+    return markdown_table(("Pulsar", "default engine", "has the six counters"), rows)
 
 
 def queries() -> str:
@@ -69,7 +64,7 @@ def queries() -> str:
             if sent:
                 meter.charge(sent, at_ms * 1000)
         rows.append((at_ms, *seen, sent or ""))
-    return markdown(("ms", *ENGINES, "sent"), rows)
+    return markdown_table(("ms", *ENGINES, "sent"), rows)
 
 
 def slots() -> str:
@@ -93,7 +88,7 @@ def slots() -> str:
         at_ms += 1001
         seen = meter.available(at_ms * 1000)
     rows.append((at_ms, seen, total, meter.balance()))
-    return markdown(("ms", "sees", "sent so far", "balance"), rows)
+    return markdown_table(("ms", "sees", "sent so far", "balance"), rows)
 
 
 def debt() -> str:
@@ -118,7 +113,7 @@ def reads() -> str:
             (ms, added["out_messages"][number] or "", tokens, min(tokens, 100) or "none: timer", event)
         )
     heads = ("ms", "dispatched and charged", "tokens", "next plan, entries", "`subscription` message events")
-    return markdown(heads, rows)
+    return markdown_table(heads, rows)
 
 
 def backoff() -> str:
@@ -131,15 +126,15 @@ def backoff() -> str:
             totals = run_kernel(world, _machine(lasts_ms / 10))["out_messages"][:, 0]
             shares.append(f"{totals[-1] / (1000 * seconds):.3f}")
         rows.append((lasts_ms, *shares, f"{1 / (1.001 + lasts_ms / 1000):.3f}"))
-    return markdown(("tokens last, ms", "C", "A", "1 / (1.001 s + x)"), rows)
+    return markdown_table(("tokens last, ms", "C", "A", "1 / (1.001 s + x)"), rows)
 
 
 TABLES = {table.__name__: table for table in (versions, queries, slots, debt, policy, reads, backoff)}
 
 
-def fill(page: str) -> str:
-    """The page with every marked table regenerated."""
-    return _MARKED.sub(lambda match: match[1] + TABLES[match[2]]() + match[3], page)
+def render(page: str) -> str:
+    """The page with every marked table rewritten."""
+    return fill_marked(page, "simulated", TABLES)
 
 
 def _per_second(seconds: int, touched_s: float | None = None) -> str:
@@ -149,7 +144,7 @@ def _per_second(seconds: int, touched_s: float | None = None) -> str:
         world = _world(engine, 10, seconds, batch=_BATCH, touched_s=touched_s)
         totals = run_twin(world, _machine(READ_MS))["out_messages"][:, 0]
         rows.append((engine, *np.diff(totals)[_JOINS_S - 1 :]))
-    return markdown(("engine", *(f"{second}." for second in range(1, seconds + 1))), rows)
+    return markdown_table(("engine", *(f"{second}." for second in range(1, seconds + 1))), rows)
 
 
 def _machine(read_ms: float) -> Machine:
@@ -204,8 +199,3 @@ def _world(
         }
     )
     return compile_scenario(scenario, _machine(READ_MS))
-
-
-if __name__ == "__main__":
-    path = Path(sys.argv[1])
-    path.write_text(fill(path.read_text(encoding="utf-8")), encoding="utf-8")

@@ -1,25 +1,20 @@
-"""The page about TDMQ's throttles: in, the shipped scenarios; out, ``docs/background/tdmq.md``.
-
-``python -m throttlescope.models.throttling.tdmq.model_page docs/background/tdmq.md`` writes it; a test compares it. Every
-figure is that of a simulated run.
-"""
+"""The page about TDMQ's throttles. In: the shipped scenarios, the tables of their runs. Out: its parts, in Markdown."""
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
+from docs.generate.markdown import DOCS, markdown_table
+from docs.generate.tdmq import cluster_answers, partition_answers
 from throttlescope.ingest.contracts.table import Table
-from throttlescope.models.diagnosis.describe import markdown
 from throttlescope.models.diagnosis.truth_table import answer
-from throttlescope.models.throttling.tdmq import answers_cluster, answers_partition
 from throttlescope.models.throttling.tdmq.scenario import MAX_STEPS
 from throttlescope.models.throttling.tdmq.tables import CONTRACTS
+
+PAGE = DOCS / "background" / "tdmq.md"
 
 _HEAD = """\
 # TDMQ's own throttles
 
-<!-- Written by `make docs` from models/throttling/tdmq/. Changes belong there. -->
+<!-- Written by `make docs`; the text is in docs/generate/tdmq/, the simulation in models/throttling/tdmq/. -->
 
 TDMQ for Apache Pulsar (Tencent Cloud) throttles in two ways of its own: a whole cluster by its specification, and each topic
 partition by quotas of its own. This page answers the questions of TDMQ's page *Traffic Throttling Mechanism Explanation*
@@ -95,26 +90,26 @@ requests, pushes and looks at the counters, is refused with the name of the fiel
 """
 
 
-def page() -> str:
+def render(page: str = "") -> str:
     """The whole page, in Markdown."""
     parts = [_HEAD, "## The cluster throttle\n"]
-    parts += [f"### {title}\n\n{tell().strip()}\n" for title, tell in answers_cluster.ANSWERS]
+    parts += [f"### {title}\n\n{tell().strip()}\n" for title, tell in cluster_answers.ANSWERS]
     parts.append("## The partition throttle\n")
-    parts += [f"### {title}\n\n{tell().strip()}\n" for title, tell in answers_partition.ANSWERS]
+    parts += [f"### {title}\n\n{tell().strip()}\n" for title, tell in partition_answers.ANSWERS]
     parts.append(_PULSAR + _what_the_rules_say())
     heads = ("the page does not say", "assumed here", "field")
-    parts.append(f"## What the page does not say\n\n{markdown(heads, _GAPS)}")
+    parts.append(f"## What the page does not say\n\n{markdown_table(heads, _GAPS)}")
     parts.append(_RUN.format(steps=f"{MAX_STEPS:,}"))
     parts += [_columns(contract) for contract in CONTRACTS]
     return "\n".join(parts).strip() + "\n"
 
 
 def _what_the_rules_say() -> str:
-    """What the diagnosis says where TDMQ holds a subscription back: no Pulsar limit, silent counters."""
+    """What the diagnosis says where TDMQ throttles a subscription: no Pulsar limit, silent counters."""
     room, unseen = answer("far", "silent", "empty"), answer("far", "silent", "unknown")
     return f"""\
-The six counters of Pulsar (PIP-406) count reads that Pulsar's limiters lowered. Nothing says that TDMQ's throttles move them, so a subscription
-that TDMQ holds back has a backlog, no Pulsar limit and silent counters. The [rules](diagnosis.md) then answer `{room.cause}` where permits are
+The six counters of Pulsar (PIP-406) count reads that Pulsar's limiters throttled. Nothing says that TDMQ's throttles are counted there, so a subscription
+that TDMQ throttles has a backlog, no Pulsar limit and silent counters. The [rules](diagnosis.md) then answer `{room.cause}` where permits are
 scraped ("{room.why}"), and `{unseen.cause}` where they are not ("{unseen.why}"), which
 is wrong here. On TDMQ, look at the consumption throttle count before you believe either.
 """
@@ -125,8 +120,4 @@ def _columns(contract: Table) -> str:
         (f"`{column.name}`", f"{column.type}{', NULL' if column.nullable else ''}", column.doc)
         for column in contract.columns
     ]
-    return f"### Table {contract.name}\n\n{contract.doc}\n\n{markdown(('column', 'type', 'meaning'), rows)}"
-
-
-if __name__ == "__main__":
-    Path(sys.argv[1]).write_text(page(), encoding="utf-8")
+    return f"### Table {contract.name}\n\n{contract.doc}\n\n{markdown_table(('column', 'type', 'meaning'), rows)}"

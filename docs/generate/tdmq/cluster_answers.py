@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pyarrow.compute as pc
 
-from throttlescope.models.diagnosis.describe import markdown
-from throttlescope.models.throttling.tdmq.figures import (
+from docs.generate.markdown import markdown_table
+from docs.generate.tdmq.figures import (
     SEND_TIMEOUT_MS,
     console_means,
     first_over_ms,
@@ -53,7 +53,7 @@ def question_1() -> str:
     rows = seconds(tables, "production")
     burst = max(range(len(rows)), key=lambda i: rows[i].requests)
     mean = console_means(tables, "production")[0]
-    by_second = markdown(
+    by_second = markdown_table(
         ("second", "sent", "processed", "throttle count", "longest wait"),
         [
             (r.start_s, f"{r.requests:,}", f"{r.processed:,}", r.throttle_count, f"{r.wait_ms_max:,.0f} ms")
@@ -80,7 +80,7 @@ throttle count of {throttle_count(tables, "production")}:**
 {by_second}
 An alarm at 80 % of the specification never rings here. What the busiest second needs decides:
 
-{markdown(heads, sizes)}"""
+{markdown_table(heads, sizes)}"""
 
 
 def question_2_case_1() -> str:
@@ -120,7 +120,7 @@ still wait come in the next second, again before the nodes know of each other.
 
 The page does not say at which moments of a window the nodes learn the cluster's use. It decides how much passes:
 
-{markdown(heads, rows)}
+{markdown_table(heads, rows)}
 The busiest second is that of the first {scenario.producers[0].sends[0].requests + scenario.producers[0].sends[1].requests:,} requests per node, or a later one that works off what waited. Nodes that
 learn often keep to the limit; nodes that learn only when the window begins let up to {scenario.nodes} times the limit through."""
 
@@ -145,7 +145,7 @@ One node, so that case 1 cannot happen, with a limit of {threshold:,}. {group.pe
 {group.in_flight_requests} of them in flight. When {threshold:,} are processed, the channels close. **{first.processed_after_close} requests are in flight and are processed all the same:
 {first.processed:,} in the window.** Their answers are delayed until the channels open, {pc.min(delays_us).as_py() // 1000} to {pc.max(delays_us).as_py() // 1000} ms later.
 
-{markdown(heads, rows)}
+{markdown_table(heads, rows)}
 What is in flight is bounded by how much the clients may have pending; many producers add up. Nothing is paid back, so in an
 overload every second may pass its threshold by as much."""
 
@@ -173,7 +173,7 @@ def question_3() -> str:
 A throttle count above 0 on the cluster's monitoring page says so, and nothing else does. The channels close when a quota is
 used up, whether or not more requests come, so a count without a delayed request is possible too.
 
-{markdown(("scenario", "throttle count", "requests that waited for a closed channel"), rows)}
+{markdown_table(("scenario", "throttle count", "requests that waited for a closed channel"), rows)}
 `bandwidth` is throttled although its TPS are low: {group.sends[0].requests} messages of {group.size_bytes // 1024} KiB a second are {percent(group.sends[0].requests / quota.tps)} of the TPS, but \
 {percent(group.sends[0].requests * group.size_bytes / quota.bandwidth_bytes)} of
 the bandwidth; {mean_per_s(tables, "production"):.0f} a second pass. Both quotas have charts of their own; look at both."""
@@ -215,7 +215,7 @@ A message whose delay field is set is counted by the rate of delayed messages, w
 sends {with_field.sends[0].requests} messages a second with `deliverAfter` {with_field.deliver_after_ms}, its neighbour on the node {without_field.sends[0].requests} a second without it, for {scenario.duration_s} s. The production
 quota of {scenario.quotas["production"].tps:,} TPS is far away; that of delayed messages is {scenario.quotas["delayed"].tps} TPS here (the page names no figure):
 
-{markdown(heads, rows)}
+{markdown_table(heads, rows)}
 The neighbour's messages wait too: a channel that is closed does not know which message comes next."""
 
 
@@ -253,8 +253,8 @@ def allocation() -> str:
 A specification of {scenario.specification.tps} TPS is split by the production/consumption allocation ratio. {rate} messages a second with {copies} subscriptions are
 {rate * copies} pushes a second. After {scenario.duration_s} s:
 
-{markdown(heads, rows)}
-The ratio that fits is that of the fan-out. With too little for consumption a backlog grows although consumers have room."""
+{markdown_table(heads, rows)}
+The ratio that fits is that of the fan-out. With too little for consumption a backlog grows although consumers have spare capacity."""
 
 
 def overload() -> str:
@@ -264,7 +264,7 @@ def overload() -> str:
     quota = scenario.quotas["production"].tps
     rate = scenario.requests / scenario.duration_s
     rows = seconds(tables, "production")
-    by_second = markdown(
+    by_second = markdown_table(
         ("after", "waiting send calls", "longest wait in that second"),
         [(f"{at_s} s", f"{rows[at_s - 1].waiting:,}", f"{rows[at_s - 1].wait_ms_max / 1000:.1f} s") for at_s in (10, 60, 120, 180, 240)],
     )  # fmt: skip

@@ -9,7 +9,7 @@ from tests.ingest.quality.rows import BACKLOG, HOUR, OUT, block, failures, hold,
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.core.times import BLOCK_MS, MINUTE_MS
 from throttlescope.ingest.lake import Lake
-from throttlescope.ingest.quality import check_door, hours_stored
+from throttlescope.ingest.quality import check_ingested, hours_stored
 from throttlescope.ingest.quality.series_shape import series_faults
 
 LATER = HOUR + 100 * BLOCK_MS
@@ -17,7 +17,7 @@ LATER = HOUR + 100 * BLOCK_MS
 
 def checked(lake, hours=1, now_ms=LATER, first=0):
     start_ms = HOUR + first * BLOCK_MS
-    return check_door(None, lake, ["c"], start_ms, start_ms + hours * BLOCK_MS, "run-1", now_ms=now_ms)
+    return check_ingested(None, lake, ["c"], start_ms, start_ms + hours * BLOCK_MS, "run-1", now_ms=now_ms)
 
 
 def good(folder, **changes):
@@ -27,7 +27,7 @@ def good(folder, **changes):
     return hold(lake, "samples", [row])
 
 
-def test_what_the_door_made_passes(tmp_path):
+def test_validated_series_pass(tmp_path):
     result = checked(good(tmp_path))
     assert result.failures() == []
     rows = {row["check"]: row["observed"] for row in result.rows.to_pylist() if row["observed"]}
@@ -50,7 +50,7 @@ def test_what_the_door_made_passes(tmp_path):
         ),
     ],
 )  # fmt: skip
-def test_what_came_around_the_door_stops(tmp_path, check, stops, changes):
+def test_unvalidated_series_stop_the_run(tmp_path, check, stops, changes):
     result = checked(good(tmp_path, **changes))
     assert set(failures(result)) == {check}
     assert result.stopped is stops
@@ -141,7 +141,7 @@ def test_empty_hour_between_others_is_hole(tmp_path):
 def test_late_source_exceeds_look_back(tmp_path, late_ms, is_late):
     lake = lake_of(tmp_path, [block("a")])  # its newest sample is noted at the hour's end
     end_ms = HOUR + BLOCK_MS + late_ms
-    result = check_door(None, lake, ["c"], HOUR, end_ms, "run-1", now_ms=end_ms)
+    result = check_ingested(None, lake, ["c"], HOUR, end_ms, "run-1", now_ms=end_ms)
     assert ("samples_fresh" in failures(result)) is is_late
     if is_late:
         assert failures(result)["samples_fresh"]["observed"].startswith("6 minutes without a sample")

@@ -1,18 +1,17 @@
-"""The page of supported PromQL. In: the registry of functions, unsupported examples. Out: Markdown.
+"""The page of supported PromQL. In: the registry of functions, unsupported examples. Out: ``docs/reference/promql-support.md``.
 
-``python -m throttlescope.transforms.promql.support_page PAGE`` writes ``docs/reference/promql-support.md``; a test keeps the two
-together and tries every unsupported example.
+A test tries every unsupported example.
 """
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
+from docs.generate.markdown import DOCS
 from throttlescope.transforms.promql import ast
 from throttlescope.transforms.promql.functions import FAMILIES, FUNCTIONS, KIND_WORDS, Function
 from throttlescope.transforms.promql.operators.functions.labels import MAX_LABEL_LENGTH
 from throttlescope.transforms.promql.parse import MAX_DEPTH, MAX_LENGTH
+
+PAGE = DOCS / "reference" / "promql-support.md"
 
 _FAMILY_WORDS = {
     "range": "Range vectors",
@@ -99,8 +98,8 @@ _DIFFERENCES = (
 )
 
 
-def support_page() -> str:
-    """``docs/reference/promql-support.md``."""
+def render(page: str = "") -> str:
+    """The whole page."""
     lines = [
         "# Supported PromQL",
         "",
@@ -185,7 +184,3 @@ def _remark(function: Function) -> str:
 
 def _cell(text: str) -> str:
     return text.replace("|", "\\|")
-
-
-if __name__ == "__main__":
-    Path(sys.argv[1]).write_text(support_page(), encoding="utf-8")
