@@ -1,7 +1,7 @@
 """The last steps of a run. In: groups of clusters and hours with verdicts. Out: episodes, incidents, forecasts, anomalies, and counts.
 
-What is small is judged in this process: a Spark job takes seconds before it has read a row, and each of these steps would need
-several. The answers are the same either way.
+What is small is judged in this process, all else on Spark (:mod:`throttlescope.ingest.spark.task_executor`): each of these steps
+would need several jobs. The answers are the same either way.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from throttlescope.app.pipeline.sources.source import Ingested
 from throttlescope.ingest.core.times import BLOCK_MS, DAY_MS, SECOND_MS, block_start
 from throttlescope.ingest.lake import Lake
 from throttlescope.ingest.lake.duck import from_table
+from throttlescope.ingest.spark.task_executor import TaskExecutor, executor_for
 from throttlescope.models.messages.units import count
 
 if TYPE_CHECKING:
@@ -75,8 +76,8 @@ def make_episodes(
     states: Counter[str] = Counter()
     results.incidents = 0
     for clusters, start_ms, end_ms in todo:
-        here = _small(lake, clusters, start_ms - BEFORE_MS - DAY_MS, end_ms)
-        build_episodes(None if here else session, lake, clusters, start_ms, end_ms, run_id)
+        executor = _executor(session, lake, clusters, start_ms - BEFORE_MS - DAY_MS, end_ms)
+        build_episodes(executor, lake, clusters, start_ms, end_ms, run_id)
     for clusters, start_ms, end_ms in groups:
         states.update(dict(_touching(lake, "episodes", "state, count(*)", clusters, start_ms, end_ms)))
         results.incidents += sum(
@@ -99,8 +100,8 @@ def make_counterfactuals(
 
     answered = Answered()
     for clusters, start_ms, end_ms in groups:
-        here = _small(lake, clusters, start_ms, end_ms)
-        answered += build_counterfactuals(None if here else session, lake, clusters, start_ms, end_ms, run_id)
+        executor = _executor(session, lake, clusters, start_ms, end_ms)
+        answered += build_counterfactuals(executor, lake, clusters, start_ms, end_ms, run_id)
     results.counterfactuals = {"asked": answered.asked, "failed": answered.failed}
     note(answered.words)
 
@@ -154,10 +155,8 @@ def make_forecasts(
 
     results.forecasts = 0
     for clusters, start_ms, end_ms in todo:
-        here = _small(lake, clusters, start_ms - LOOK_BACK_MS, end_ms)
-        build_forecasts(
-            None if here else session, lake, clusters, start_ms, end_ms, run_id, every_ms=every_ms
-        )
+        executor = _executor(session, lake, clusters, start_ms - LOOK_BACK_MS, end_ms)
+        build_forecasts(executor, lake, clusters, start_ms, end_ms, run_id, every_ms=every_ms)
     for clusters, start_ms, end_ms in groups:
         inside = {"made_at_ms": (block_start(start_ms), block_start(end_ms - 1) + BLOCK_MS - 1)}
         files = lake.files("forecasts", partition={"cluster": clusters}, between=inside)
@@ -184,8 +183,8 @@ def make_anomalies(
     weeks_ms = 7 * (RULES.weeks + 1) * DAY_MS
     for clusters, start_ms, end_ms in todo:
         for zone, mine in _by_zone(clusters, settings).items():
-            here = _small(lake, mine, start_ms - weeks_ms, end_ms)
-            build_anomalies(None if here else session, lake, mine, start_ms, end_ms, run_id, zone=zone)
+            executor = _executor(session, lake, mine, start_ms - weeks_ms, end_ms)
+            build_anomalies(executor, lake, mine, start_ms, end_ms, run_id, zone=zone)
     for clusters, start_ms, end_ms in groups:
         asked = "state, count(*), min(learning_until_ms)"
         for state, rows, learned_ms in _touching(lake, "anomalies", asked, clusters, start_ms, end_ms):
@@ -217,11 +216,14 @@ def _by_zone(clusters: Iterable[str], settings: Settings) -> dict[str, list[str]
     return zones
 
 
-def _small(lake: Lake, clusters: Sequence[str], start_ms: int, end_ms: int) -> bool:
+def _executor(
+    session: SparkSession | None, lake: Lake, clusters: Sequence[str], start_ms: int, end_ms: int
+) -> TaskExecutor:
+    """The executor for a step that reads the signals of a range."""
     files = lake.files(
         "signals", partition={"cluster": clusters}, between={"minute_ms": (start_ms, end_ms - 1)}
     )
-    return sum(file.rows for file in files) <= IN_PROCESS_ROWS
+    return executor_for(session, sum(file.rows for file in files), IN_PROCESS_ROWS)
 
 
 def _touching(

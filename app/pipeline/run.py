@@ -32,6 +32,7 @@ from throttlescope.ingest.lake import Lake
 from throttlescope.ingest.lake.write_errors import FullDiskError
 from throttlescope.ingest.pull.manifest import RunManifest
 from throttlescope.ingest.quality import preload
+from throttlescope.ingest.spark.task_executor import SparkPoolExecutor, TaskExecutor
 from throttlescope.models.messages.units import count
 
 if TYPE_CHECKING:
@@ -113,9 +114,10 @@ class _Run:
             with self.progress.step("Starting Spark"):
                 preload()
                 session = self.session or start_spark(self.request.settings, debug=self.request.debug)
+            executor = SparkPoolExecutor(session)
             for source in self.sources:
                 with self.progress.step(f"Reading {source.name}"):
-                    self._ingest(session, source)
+                    self._ingest(executor, source)
             groups = groups_of(self.ingested)
             if not groups:
                 return self._idle(result)
@@ -162,8 +164,8 @@ class _Run:
         result.idle, result.clusters, result.warnings = True, self._clusters(), self.warnings
         return result
 
-    def _ingest(self, session: SparkSession, source: Source) -> None:
-        done = source.ingest(session, self.lake, self.manifest.run_id, self.progress.note)
+    def _ingest(self, executor: TaskExecutor, source: Source) -> None:
+        done = source.ingest(executor, self.lake, self.manifest.run_id, self.progress.note)
         self.ingested.append(done)
         for name in (
             "source_requests",

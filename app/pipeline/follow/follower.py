@@ -23,6 +23,7 @@ from throttlescope.app.pipeline.sources.prometheus import ClusterSource
 from throttlescope.ingest.core.errors import InputError
 from throttlescope.ingest.core.times import BLOCK_MS, MINUTE_MS, block_start
 from throttlescope.ingest.lake import Lake
+from throttlescope.ingest.spark.task_executor import InProcessExecutor
 from throttlescope.transforms.sample_window import Held
 
 #: Scrapes of a minute have come so long after its end.
@@ -272,6 +273,7 @@ class Follower:
         from throttlescope.models.episodes.apply import build_episodes
         from throttlescope.models.forecast.apply import build_forecasts
 
+        executor = InProcessExecutor()
         if self._latest_due and self._may("latest"):
             self._part(done, "latest", self.tell_latest)
         clusters = sorted(self.held.newest_ms())
@@ -280,7 +282,7 @@ class Follower:
             done.episodes = self._part(
                 done,
                 "episodes",
-                lambda: build_episodes(None, self.lake, clusters, start_ms, until_ms, self.run_id),
+                lambda: build_episodes(executor, self.lake, clusters, start_ms, until_ms, self.run_id),
             )
         # One that is made on the minute up to which was read belongs to the hour that begins there.
         grid_ms = (until_ms - 1) // self.forecast_every_ms * self.forecast_every_ms
@@ -289,7 +291,7 @@ class Follower:
                 done,
                 "forecasts",
                 lambda: build_forecasts(
-                    None,
+                    executor,
                     self.lake,
                     clusters,
                     start_ms,

@@ -8,7 +8,6 @@ from typing import Any
 
 import pyarrow as pa
 
-from throttlescope.app.pipeline.follow.in_process import HereAndNow
 from throttlescope.app.pipeline.follow.tail import Tail
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.core.labels import LabelMapping
@@ -16,6 +15,7 @@ from throttlescope.ingest.core.times import date_of
 from throttlescope.ingest.lake import Lake
 from throttlescope.ingest.pull.plan import PullItem
 from throttlescope.ingest.pull.pull import PullResult, run_items, staging_of
+from throttlescope.ingest.spark.task_executor import InProcessExecutor
 from throttlescope.transforms.sample_window import Held, HeldReader
 
 
@@ -45,7 +45,8 @@ def store_samples(lake: Lake, held: Held, tail: Tail, start_ms: int, end_ms: int
         # Notes of a run that was killed are of fewer samples.
         staging.forget_all()
         # What is held has been normalised.
-        run_items(HereAndNow(), lake, {reader.name: reader}, LabelMapping(), staging, items, result, tasks=1)
+        executor, sources = InProcessExecutor(), {reader.name: reader}
+        run_items(executor, lake, sources, LabelMapping(), staging, items, result, tasks=1)
     return result.samples_written
 
 

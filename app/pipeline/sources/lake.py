@@ -14,9 +14,8 @@ from throttlescope.ingest.lake import Lake
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from pyspark.sql import SparkSession
-
     from throttlescope.app.pipeline.request import RunRequest
+    from throttlescope.ingest.spark.task_executor import TaskExecutor
 
 
 def open_lake(request: RunRequest) -> list[LakeSource]:
@@ -95,7 +94,7 @@ class LakeSource:
     clusters: tuple[str, ...]
     name: str = field(default="lake", init=False)
 
-    def ingest(self, session: SparkSession, lake: Lake, run_id: str, note: Note) -> Ingested:
+    def ingest(self, executor: TaskExecutor, lake: Lake, run_id: str, note: Note) -> Ingested:
         """Nothing is brought; what is there is what the run computes from."""
         spans = (ClusterSpan(self.clusters, self.start_ms, self.end_ms),) if self.clusters else ()
         note(", ".join(self.clusters) or "no samples in the range")

@@ -12,8 +12,6 @@ from throttlescope.ingest.core.errors import InputError, SourceError
 from throttlescope.ingest.core.selector import Selector, parse_selector
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
     from throttlescope.app.config import Cluster, Settings
     from throttlescope.app.pipeline.request import RunRequest
     from throttlescope.ingest.core.labels import LabelMapping
@@ -22,6 +20,7 @@ if TYPE_CHECKING:
     from throttlescope.ingest.pull.pull import PullResult
     from throttlescope.ingest.sources.prometheus import PrometheusSource
     from throttlescope.ingest.sources.pulsar_admin import Failure, PulsarAdmin
+    from throttlescope.ingest.spark.task_executor import TaskExecutor
 
 
 def open_cluster(name: str, cluster: Cluster, request: RunRequest) -> Source:
@@ -97,12 +96,12 @@ class ClusterSource:
 
         return Reader(lake, self.prometheus, self.selectors, run_id, self.retention_ms, self.reset)
 
-    def ingest(self, session: SparkSession, lake: Lake, run_id: str, note: Note) -> Ingested:
+    def ingest(self, executor: TaskExecutor, lake: Lake, run_id: str, note: Note) -> Ingested:
         from throttlescope.ingest.pull.pull import pull
 
         def read(start_ms: int, end_ms: int) -> PullResult:
             return pull(
-                session,
+                executor,
                 lake,
                 self.prometheus,
                 self.selectors,

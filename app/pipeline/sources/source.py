@@ -10,10 +10,9 @@ from throttlescope.ingest.core.times import BLOCK_MS
 from throttlescope.models.messages.units import count
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
     from throttlescope.ingest.lake import Lake
     from throttlescope.ingest.pull.pull import PullProgress
+    from throttlescope.ingest.spark.task_executor import TaskExecutor
 
 Note = Callable[[str], None]
 
@@ -71,7 +70,7 @@ class Source(Protocol):
     start_ms: int
     end_ms: int
 
-    def ingest(self, session: SparkSession, lake: Lake, run_id: str, note: Note) -> Ingested: ...
+    def ingest(self, executor: TaskExecutor, lake: Lake, run_id: str, note: Note) -> Ingested: ...
 
 
 def groups_of(ingested: Sequence[Ingested]) -> list[tuple[tuple[str, ...], int, int]]:
