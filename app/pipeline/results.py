@@ -21,6 +21,7 @@ from throttlescope.ingest.core.times import BLOCK_MS, DAY_MS, SECOND_MS, block_s
 from throttlescope.ingest.lake import Lake
 from throttlescope.ingest.lake.duck import from_table
 from throttlescope.ingest.spark.task_executor import TaskExecutor, executor_for
+from throttlescope.models.messages.catalogue import sentence
 from throttlescope.models.messages.units import count
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ Note = Callable[[str], None]
 
 @dataclass
 class Results:
-    """What is in the lake for the range of a run, whoever wrote it.
+    """What is in the lake for the range of a run, whichever run wrote it.
 
     Attributes
     ----------
@@ -47,9 +48,9 @@ class Results:
     incidents, forecasts : int
         Rows.
     counterfactuals : dict
-        Episodes whose verdicts leave open what holds them, so that a replay was ``asked``, and how many ``failed``.
+        Episodes whose verdicts leave open what limits them, so that a replay was ``asked``, and how many ``failed``.
     learning_until_ms : int, optional
-        When the first of the series that are still being learned will be judged; None: none is, or no day of it is whole yet.
+        When the first of the series without enough history will be judged; None: there is none, or no day of it is whole yet.
     """
 
     episodes: dict[str, int] = field(default_factory=dict)
@@ -95,7 +96,7 @@ def make_counterfactuals(
     results: Results,
     note: Note,
 ) -> None:
-    """Ask a replay about the episodes whose verdicts leave open what holds them."""
+    """Replay the episodes whose verdicts leave open what limits them."""
     from throttlescope.models.episodes.levers.apply import Answered, build_counterfactuals
 
     answered = Answered()
@@ -118,10 +119,10 @@ def forget_answers(lake: Lake, cluster: str, hours: Sequence[int], run_id: str) 
         )
         return row["counterfactual"] is not None and first < after
 
-    asked = ["episode_id", "date", "start_ms", "over_until_ms", "counterfactual"]
+    columns = ["episode_id", "date", "start_ms", "over_until_ms", "counterfactual"]
     near = pc.field("start_ms") < int(starts[-1]) + 2 * BLOCK_MS
     near &= pc.field("over_until_ms") > int(starts[0]) - BLOCK_MS
-    found = lake.read("episodes", columns=asked, where=near, partition={"cluster": [cluster]})
+    found = lake.read("episodes", columns=columns, where=near, partition={"cluster": [cluster]})
     rows = [row for row in found.to_pylist() if touches(row)]
     if not rows:
         return
@@ -186,8 +187,8 @@ def make_anomalies(
             executor = _executor(session, lake, mine, start_ms - weeks_ms, end_ms)
             build_anomalies(executor, lake, mine, start_ms, end_ms, run_id, zone=zone)
     for clusters, start_ms, end_ms in groups:
-        asked = "state, count(*), min(learning_until_ms)"
-        for state, rows, learned_ms in _touching(lake, "anomalies", asked, clusters, start_ms, end_ms):
+        counts = "state, count(*), min(learning_until_ms)"
+        for state, rows, learned_ms in _touching(lake, "anomalies", counts, clusters, start_ms, end_ms):
             states[state] += rows
             until_ms += [] if learned_ms is None else [learned_ms]
     results.anomalies = dict(states.most_common())
@@ -196,15 +197,17 @@ def make_anomalies(
 
 
 def anomalies_note(results: Results) -> str:
-    """How many anomalies there are, and until when the rest is learned, in words."""
+    """How many anomalies there are, and when the other series will have enough history, in words."""
     learning = results.anomalies.get("learning", 0)
-    text = f"{count(sum(results.anomalies.values()) - learning)} anomalies"
-    if learning:
-        until = "two weeks are there"
-        if results.learning_until_ms is not None:
-            until = f"{datetime.fromtimestamp(results.learning_until_ms / SECOND_MS, UTC):%Y-%m-%d}"
-        text += f", {count(learning)} series are learning until {until}"
-    return text
+    anomalies = count(sum(results.anomalies.values()) - learning)
+    if not learning:
+        return sentence("pipeline.anomalies", anomalies=anomalies)
+    if results.learning_until_ms is None:
+        return sentence("pipeline.anomalies.no_history", anomalies=anomalies, series=count(learning))
+    until = f"{datetime.fromtimestamp(results.learning_until_ms / SECOND_MS, UTC):%Y-%m-%d}"
+    return sentence(
+        "pipeline.anomalies.no_history_until", anomalies=anomalies, series=count(learning), until=until
+    )
 
 
 def _by_zone(clusters: Iterable[str], settings: Settings) -> dict[str, list[str]]:
@@ -227,7 +230,7 @@ def _executor(
 
 
 def _touching(
-    lake: Lake, table: str, asked: str, clusters: Sequence[str], start_ms: int, end_ms: int
+    lake: Lake, table: str, columns: str, clusters: Sequence[str], start_ms: int, end_ms: int
 ) -> list[tuple]:
     """A SELECT of rows that began before the range's end and did not end before its start.
 
@@ -236,7 +239,7 @@ def _touching(
     files = lake.files(table, partition={"cluster": clusters})
     with lake.counting(table, files) as connection:
         query = (
-            f"SELECT {asked} FROM {from_table(connection, table, files)} "  # noqa: S608
+            f"SELECT {columns} FROM {from_table(connection, table, files)} "  # noqa: S608
             "WHERE (end_ms IS NULL OR end_ms > $start_ms) AND start_ms < $end_ms GROUP BY ALL ORDER BY ALL"
         )
         return connection.execute(query, {"start_ms": start_ms, "end_ms": end_ms}).fetchall()

@@ -33,11 +33,11 @@ class Ingested:
     Attributes
     ----------
     spans : tuple of ClusterSpan
-        What is now in the lake of the range that was asked for.
+        What is now in the lake of the requested range.
     repaired : tuple of ClusterSpan
         Hours outside it of which samples came that had been missing.
     findings : list of dict
-        Rows of ``quality`` of the door, without the run's own columns.
+        Rows of ``quality`` of ingest validation, without the run's own columns.
     """
 
     source: str
