@@ -172,14 +172,13 @@ class SparkPoolExecutor(TaskExecutor):
                 }
             )
             frame = self.session.createDataFrame(rows).repartitionById(tasks, "task")
-            found = frame.mapInArrow(_task(fn), from_arrow_schema(_RESULT)).toArrow()
-            numbers, results = (found.column(name).to_pylist() for name in _RESULT.names)
-            for number, result in zip(numbers, results, strict=True):
-                value, error = pickle.loads(result)  # noqa: S301 - written by our own task
+            # Not toArrow(): where the program ends, a thread that waits inside Arrow takes it down with a fatal error.
+            for row in frame.mapInArrow(_task(fn), from_arrow_schema(_RESULT)).collect():
+                value, error = pickle.loads(row.result)  # noqa: S301 - written by our own task
                 if error is None:
-                    futures[number].set_result(value)
+                    futures[row.number].set_result(value)
                 else:
-                    futures[number].set_exception(error)
+                    futures[row.number].set_exception(error)
         except BaseException as error:
             for future in futures:
                 if not future.done():

@@ -126,7 +126,7 @@ def test_stopped_in_the_middle_and_repeated(
                 # A terminal sends Ctrl-C to the whole group, the JVM included.
                 os.killpg(process.pid, signal.SIGINT)
                 _, said = process.communicate(timeout=200)
-                assert said.splitlines()[-1].startswith("KeyboardInterrupt")
+                assert said.splitlines()[-1].startswith("KeyboardInterrupt"), said
         finally:
             process.kill()
             process.wait()
