@@ -56,7 +56,7 @@ class LocalFrame:
         return _duckdb(text, {"frame": self.table}).to_pylist()
 
     def close(self) -> None:
-        """Nothing is held."""
+        """There is nothing to free."""
 
 
 class SparkFrame:
@@ -266,7 +266,7 @@ def inside(
 def _duckdb(
     text: str, rows: Mapping[str, pa.Table | Dataset], called: Mapping[str, str] | None = None
 ) -> pa.Table:
-    """``called``: what stands for ``{name}``; the registered rows themselves by default."""
+    """``called``: what replaces ``{name}``; the registered rows themselves by default."""
     names = {name: f"rows_{name}" for name in rows} if called is None else called
     connection = duckdb.connect(config={"threads": 1})
     try:

@@ -357,7 +357,7 @@ def test_what_has_a_backlog_is_asked_about(answers, tmp_path: Path) -> None:
         assert lake.read("policies").num_rows == before[0] + snapshot.policies.num_rows
         assert lake.read("topic_stats").num_rows == before[1] + 2
         left = pull_admin(lake, admin, RECORDING, start_ms, end_ms, "run", max_topics=0)
-    assert left.failures[-1].reason == "not asked: more than 0"
+    assert left.failures[-1].reason == "not read: more than 0"
 
 
 def sampled(url: str, topics=BOTH_PARTITIONS, **bounds):
