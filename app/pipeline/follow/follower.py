@@ -197,8 +197,8 @@ class Follower:
         self.totals["samples_written"] += written
         return written
 
-    def tell_latest(self) -> None:
-        """Let ``verdict_latest`` say what the verdicts say, where they have changed."""
+    def update_latest(self) -> None:
+        """Update ``verdict_latest`` where verdicts have changed."""
         from throttlescope.models.diagnosis.latest import build_latest
 
         if self._latest_due:
@@ -277,7 +277,7 @@ class Follower:
 
         executor = InProcessExecutor()
         if self._latest_due and self._may("latest"):
-            self._part(done, "latest", self.tell_latest)
+            self._part(done, "latest", self.update_latest)
         clusters = sorted(self.recent.newest_ms())
         start_ms = min(block_start(changed_ms), until_ms - MINUTE_MS)
         if clusters and self._may("episodes"):

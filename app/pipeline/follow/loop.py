@@ -137,7 +137,7 @@ def _follow(
         follower.limits.end(_LAST_ROUND_S)
         follower.stats.end(_LAST_ROUND_S)
     follower.store()
-    follower.tell_latest()
+    follower.update_latest()
     kept(follower)
 
 
