@@ -191,7 +191,7 @@ def _unanswered(cluster: str, failures: Sequence[Failure]) -> dict[str, Any]:
             "pipeline.admin.unanswered",
             failures=len(failures),
             scope=first.scope,
-            key=first.key,
+            subject=first.key,
             reason=first.reason,
         ),
         "expected": sentence("pipeline.admin.expected"),

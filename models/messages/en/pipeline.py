@@ -4,7 +4,7 @@ from __future__ import annotations
 
 _SAMPLES = "{samples} samples of {series} series"
 _AT_ONCE = "; read again, because the same is being read by {other}"
-_QUESTIONS = "{failures} questions without an answer, such as {scope} of {key}: {reason}"
+_QUESTIONS = "{failures} questions without an answer, such as {scope} of {subject}: {reason}"
 
 SENTENCES = {
     # Steps.
