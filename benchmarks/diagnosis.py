@@ -35,6 +35,7 @@ from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
 from throttlescope.ingest.core.times import BLOCK_MS
 from throttlescope.ingest.lake import Lake
 from throttlescope.ingest.spark.session import spark_session
+from throttlescope.ingest.spark.task_executor import SparkPoolExecutor
 from throttlescope.models.diagnosis.apply import build_verdicts, verdicts_of
 from throttlescope.models.diagnosis.counterfactual import counterfactuals
 from throttlescope.models.episodes.apply import build_episodes
@@ -108,6 +109,7 @@ def measure(subscriptions: int, runs: int) -> dict:
     """Judge one fleet again and again."""
     lake, load = made.lake_of(subscriptions), os.getloadavg()[0]
     session = spark_session("throttlescope-benchmark", cores=2)
+    executor = SparkPoolExecutor(session)
     seconds, processors, steps = [], [], []
     for number in range(1 + runs):
         for table in ("verdicts", "episodes", "incidents"):
@@ -116,9 +118,9 @@ def measure(subscriptions: int, runs: int) -> dict:
         span = ([made.CLUSTER], made.START_MS, END_MS, run_id)
         build_verdicts(session, lake, *span)
         judged_s = time.monotonic()
-        build_episodes(session, lake, *span)
+        build_episodes(executor, lake, *span)
         followed_s = time.monotonic()
-        answered = build_counterfactuals(session, lake, *span)
+        answered = build_counterfactuals(executor, lake, *span)
         ended_s = time.monotonic()
         seconds.append(round(ended_s - began_s, 2))
         steps.append(

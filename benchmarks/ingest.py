@@ -245,10 +245,11 @@ def pull(url: str, start_ms: int, end_ms: int, runs: int, *, cold: bool = False)
     from throttlescope.ingest.pull.pull import start_workers
     from throttlescope.ingest.sources.prometheus import open_prometheus
     from throttlescope.ingest.spark.session import spark_session
+    from throttlescope.ingest.spark.task_executor import SparkPoolExecutor
 
-    session = spark_session(cores=2)
+    executor = SparkPoolExecutor(spark_session(cores=2))
     if not cold:
-        start_workers(session)
+        start_workers(executor)
     names = "|".join(METRICS)
     selectors = [parse_selector(f'{{__name__=~"{names}"}}')]
     found = []
@@ -257,7 +258,9 @@ def pull(url: str, start_ms: int, end_ms: int, runs: int, *, cold: bool = False)
             folder = tempfile.mkdtemp(prefix="throttlescope-bench-")
             began_s = time.monotonic()
             source = open_prometheus(url)
-            result = pull_samples(session, Lake(folder), source, selectors, start_ms, end_ms, f"run-{number}")
+            result = pull_samples(
+                executor, Lake(folder), source, selectors, start_ms, end_ms, f"run-{number}"
+            )
             seconds = time.monotonic() - began_s
             found.append(
                 {

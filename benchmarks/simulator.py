@@ -29,6 +29,7 @@ import numpy as np
 import simpy
 
 from throttlescope.ingest.spark.session import spark_session
+from throttlescope.ingest.spark.task_executor import SparkPoolExecutor
 from throttlescope.models.throttling import LAB, Machine, Scenario, sweep
 from throttlescope.models.throttling.compile import compile_scenario
 from throttlescope.models.throttling.kernel import engine, layout
@@ -129,8 +130,11 @@ def on_spark(runs: int) -> dict:
         for _ in range(max(1, runs // 2))
     )
     session = spark_session("benchmark", master="local[2]")
+    executor = SparkPoolExecutor(session)
     try:
-        sweep_s = median_s(lambda: sweep(body, {"limits.0.msg": limits}, session=session), max(1, runs // 2))
+        sweep_s = median_s(
+            lambda: sweep(body, {"limits.0.msg": limits}, executor=executor), max(1, runs // 2)
+        )
     finally:
         session.stop()
     return {

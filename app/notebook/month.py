@@ -97,10 +97,11 @@ def fill(session: SparkSession, lake: Lake, visits: Sequence[Visit]) -> None:
     """
     from throttlescope.ingest.pull.manifest import new_run_id
     from throttlescope.ingest.pull.recordings import ingest_recordings
+    from throttlescope.ingest.spark.task_executor import SparkPoolExecutor
 
     with TemporaryDirectory(prefix="throttlescope-") as folder:
         write_month(Path(folder), visits)
-        ingest_recordings(session, lake, [folder], new_run_id())
+        ingest_recordings(SparkPoolExecutor(session), lake, [folder], new_run_id())
 
 
 def write_month(folder: Path, visits: Sequence[Visit]) -> None:

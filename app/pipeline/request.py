@@ -1,4 +1,4 @@
-"""What a run is asked to do. In: options of a front end. Out: a `RunRequest`."""
+"""The request of a run. In: options of a front end. Out: a `RunRequest`."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The last steps of a run. In: groups of clusters and hours with verdicts. Out: episodes, incidents, forecasts, anomalies, and counts.
 
-What is small is judged in this process: a Spark job takes seconds before it has read a row, and each of these steps would need
-several. The answers are the same either way.
+What is small is judged in this process, all else on Spark (:mod:`throttlescope.ingest.spark.task_executor`): each of these steps
+would need several jobs. The answers are the same either way.
 """
 
 from __future__ import annotations
@@ -20,6 +20,8 @@ from throttlescope.app.pipeline.sources.source import Ingested
 from throttlescope.ingest.core.times import BLOCK_MS, DAY_MS, SECOND_MS, block_start
 from throttlescope.ingest.lake import Lake
 from throttlescope.ingest.lake.duck import from_table
+from throttlescope.ingest.spark.task_executor import TaskExecutor, executor_for
+from throttlescope.models.messages.catalogue import sentence
 from throttlescope.models.messages.units import count
 
 if TYPE_CHECKING:
@@ -37,7 +39,7 @@ Note = Callable[[str], None]
 
 @dataclass
 class Results:
-    """What is in the lake for the range of a run, whoever wrote it.
+    """What is in the lake for the range of a run, whichever run wrote it.
 
     Attributes
     ----------
@@ -46,9 +48,9 @@ class Results:
     incidents, forecasts : int
         Rows.
     counterfactuals : dict
-        Episodes whose verdicts leave open what holds them, so that a replay was ``asked``, and how many ``failed``.
+        Episodes whose verdicts leave open what limits them, so that a replay was ``asked``, and how many ``failed``.
     learning_until_ms : int, optional
-        When the first of the series that are still being learned will be judged; None: none is, or no day of it is whole yet.
+        When the first of the series without enough history will be judged; None: there is none, or no day of it is whole yet.
     """
 
     episodes: dict[str, int] = field(default_factory=dict)
@@ -75,8 +77,8 @@ def make_episodes(
     states: Counter[str] = Counter()
     results.incidents = 0
     for clusters, start_ms, end_ms in todo:
-        here = _small(lake, clusters, start_ms - BEFORE_MS - DAY_MS, end_ms)
-        build_episodes(None if here else session, lake, clusters, start_ms, end_ms, run_id)
+        executor = _executor(session, lake, clusters, start_ms - BEFORE_MS - DAY_MS, end_ms)
+        build_episodes(executor, lake, clusters, start_ms, end_ms, run_id)
     for clusters, start_ms, end_ms in groups:
         states.update(dict(_touching(lake, "episodes", "state, count(*)", clusters, start_ms, end_ms)))
         results.incidents += sum(
@@ -94,13 +96,13 @@ def make_counterfactuals(
     results: Results,
     note: Note,
 ) -> None:
-    """Ask a replay about the episodes whose verdicts leave open what holds them."""
+    """Replay the episodes whose verdicts leave open what limits them."""
     from throttlescope.models.episodes.levers.apply import Answered, build_counterfactuals
 
     answered = Answered()
     for clusters, start_ms, end_ms in groups:
-        here = _small(lake, clusters, start_ms, end_ms)
-        answered += build_counterfactuals(None if here else session, lake, clusters, start_ms, end_ms, run_id)
+        executor = _executor(session, lake, clusters, start_ms, end_ms)
+        answered += build_counterfactuals(executor, lake, clusters, start_ms, end_ms, run_id)
     results.counterfactuals = {"asked": answered.asked, "failed": answered.failed}
     note(answered.words)
 
@@ -117,10 +119,10 @@ def forget_answers(lake: Lake, cluster: str, hours: Sequence[int], run_id: str) 
         )
         return row["counterfactual"] is not None and first < after
 
-    asked = ["episode_id", "date", "start_ms", "over_until_ms", "counterfactual"]
+    columns = ["episode_id", "date", "start_ms", "over_until_ms", "counterfactual"]
     near = pc.field("start_ms") < int(starts[-1]) + 2 * BLOCK_MS
     near &= pc.field("over_until_ms") > int(starts[0]) - BLOCK_MS
-    found = lake.read("episodes", columns=asked, where=near, partition={"cluster": [cluster]})
+    found = lake.read("episodes", columns=columns, where=near, partition={"cluster": [cluster]})
     rows = [row for row in found.to_pylist() if touches(row)]
     if not rows:
         return
@@ -154,10 +156,8 @@ def make_forecasts(
 
     results.forecasts = 0
     for clusters, start_ms, end_ms in todo:
-        here = _small(lake, clusters, start_ms - LOOK_BACK_MS, end_ms)
-        build_forecasts(
-            None if here else session, lake, clusters, start_ms, end_ms, run_id, every_ms=every_ms
-        )
+        executor = _executor(session, lake, clusters, start_ms - LOOK_BACK_MS, end_ms)
+        build_forecasts(executor, lake, clusters, start_ms, end_ms, run_id, every_ms=every_ms)
     for clusters, start_ms, end_ms in groups:
         inside = {"made_at_ms": (block_start(start_ms), block_start(end_ms - 1) + BLOCK_MS - 1)}
         files = lake.files("forecasts", partition={"cluster": clusters}, between=inside)
@@ -184,11 +184,11 @@ def make_anomalies(
     weeks_ms = 7 * (RULES.weeks + 1) * DAY_MS
     for clusters, start_ms, end_ms in todo:
         for zone, mine in _by_zone(clusters, settings).items():
-            here = _small(lake, mine, start_ms - weeks_ms, end_ms)
-            build_anomalies(None if here else session, lake, mine, start_ms, end_ms, run_id, zone=zone)
+            executor = _executor(session, lake, mine, start_ms - weeks_ms, end_ms)
+            build_anomalies(executor, lake, mine, start_ms, end_ms, run_id, zone=zone)
     for clusters, start_ms, end_ms in groups:
-        asked = "state, count(*), min(learning_until_ms)"
-        for state, rows, learned_ms in _touching(lake, "anomalies", asked, clusters, start_ms, end_ms):
+        counts = "state, count(*), min(learning_until_ms)"
+        for state, rows, learned_ms in _touching(lake, "anomalies", counts, clusters, start_ms, end_ms):
             states[state] += rows
             until_ms += [] if learned_ms is None else [learned_ms]
     results.anomalies = dict(states.most_common())
@@ -197,15 +197,17 @@ def make_anomalies(
 
 
 def anomalies_note(results: Results) -> str:
-    """How many anomalies there are, and until when the rest is learned, in words."""
+    """How many anomalies there are, and when the other series will have enough history, in words."""
     learning = results.anomalies.get("learning", 0)
-    text = f"{count(sum(results.anomalies.values()) - learning)} anomalies"
-    if learning:
-        until = "two weeks are there"
-        if results.learning_until_ms is not None:
-            until = f"{datetime.fromtimestamp(results.learning_until_ms / SECOND_MS, UTC):%Y-%m-%d}"
-        text += f", {count(learning)} series are learning until {until}"
-    return text
+    anomalies = count(sum(results.anomalies.values()) - learning)
+    if not learning:
+        return sentence("pipeline.anomalies", anomalies=anomalies)
+    if results.learning_until_ms is None:
+        return sentence("pipeline.anomalies.no_history", anomalies=anomalies, series=count(learning))
+    until = f"{datetime.fromtimestamp(results.learning_until_ms / SECOND_MS, UTC):%Y-%m-%d}"
+    return sentence(
+        "pipeline.anomalies.no_history_until", anomalies=anomalies, series=count(learning), until=until
+    )
 
 
 def _by_zone(clusters: Iterable[str], settings: Settings) -> dict[str, list[str]]:
@@ -217,15 +219,18 @@ def _by_zone(clusters: Iterable[str], settings: Settings) -> dict[str, list[str]
     return zones
 
 
-def _small(lake: Lake, clusters: Sequence[str], start_ms: int, end_ms: int) -> bool:
+def _executor(
+    session: SparkSession | None, lake: Lake, clusters: Sequence[str], start_ms: int, end_ms: int
+) -> TaskExecutor:
+    """The executor for a step that reads the signals of a range."""
     files = lake.files(
         "signals", partition={"cluster": clusters}, between={"minute_ms": (start_ms, end_ms - 1)}
     )
-    return sum(file.rows for file in files) <= IN_PROCESS_ROWS
+    return executor_for(session, sum(file.rows for file in files), IN_PROCESS_ROWS)
 
 
 def _touching(
-    lake: Lake, table: str, asked: str, clusters: Sequence[str], start_ms: int, end_ms: int
+    lake: Lake, table: str, columns: str, clusters: Sequence[str], start_ms: int, end_ms: int
 ) -> list[tuple]:
     """A SELECT of rows that began before the range's end and did not end before its start.
 
@@ -234,7 +239,7 @@ def _touching(
     files = lake.files(table, partition={"cluster": clusters})
     with lake.counting(table, files) as connection:
         query = (
-            f"SELECT {asked} FROM {from_table(connection, table, files)} "  # noqa: S608
+            f"SELECT {columns} FROM {from_table(connection, table, files)} "  # noqa: S608
             "WHERE (end_ms IS NULL OR end_ms > $start_ms) AND start_ms < $end_ms GROUP BY ALL ORDER BY ALL"
         )
         return connection.execute(query, {"start_ms": start_ms, "end_ms": end_ms}).fetchall()

@@ -32,6 +32,8 @@ from throttlescope.ingest.lake import Lake
 from throttlescope.ingest.lake.write_errors import FullDiskError
 from throttlescope.ingest.pull.manifest import RunManifest
 from throttlescope.ingest.quality import preload
+from throttlescope.ingest.spark.task_executor import SparkPoolExecutor, TaskExecutor
+from throttlescope.models.messages.catalogue import sentence
 from throttlescope.models.messages.units import count
 
 if TYPE_CHECKING:
@@ -39,7 +41,7 @@ if TYPE_CHECKING:
 
 
 #: What a log line says of a run that ended; its row of ``ingest_runs`` says more.
-_TOLD = (
+_LOGGED = (
     "started_ms", "finished_ms", "start_ms", "end_ms", "source_requests", "admin_requests", "source_bytes", "series",
     "samples", "samples_written", "rows_quarantined",
 )  # fmt: skip
@@ -48,7 +50,7 @@ _TOLD = (
 def run_pipeline(
     request: RunRequest, *, progress: Progress = SILENT, session: SparkSession | None = None
 ) -> RunResult:
-    """Do what a request asks for.
+    """Do what a request says.
 
     Parameters
     ----------
@@ -58,13 +60,13 @@ def run_pipeline(
     Raises
     ------
     InputError
-        There is no source, or what is asked for is not there.
+        There is no source, or what is requested is not there.
     SourceError
         A source cannot be reached or refuses.
     GateError
         A quality gate stopped the run; its findings are in ``quality``.
     """
-    # Sources are asked first: a wrong address is told before a JVM is started.
+    # Sources are opened first: a wrong address is reported before a JVM is started.
     sources = open_sources(request)
     return _Run(request, sources, progress, session).execute()
 
@@ -113,9 +115,10 @@ class _Run:
             with self.progress.step("Starting Spark"):
                 preload()
                 session = self.session or start_spark(self.request.settings, debug=self.request.debug)
+            executor = SparkPoolExecutor(session)
             for source in self.sources:
                 with self.progress.step(f"Reading {source.name}"):
-                    self._ingest(session, source)
+                    self._ingest(executor, source)
             groups = groups_of(self.ingested)
             if not groups:
                 return self._idle(result)
@@ -157,13 +160,13 @@ class _Run:
 
     def _idle(self, result: RunResult) -> RunResult:
         """Say that there is nothing to do."""
-        self.manifest.details["idle"] = "no samples in the range"
+        self.manifest.details["idle"] = sentence("pipeline.no_samples")
         mark_idle(self.lake, self.request, self.manifest.start_ms, self.manifest.end_ms, self.manifest.run_id)
         result.idle, result.clusters, result.warnings = True, self._clusters(), self.warnings
         return result
 
-    def _ingest(self, session: SparkSession, source: Source) -> None:
-        done = source.ingest(session, self.lake, self.manifest.run_id, self.progress.note)
+    def _ingest(self, executor: TaskExecutor, source: Source) -> None:
+        done = source.ingest(executor, self.lake, self.manifest.run_id, self.progress.note)
         self.ingested.append(done)
         for name in (
             "source_requests",
@@ -180,18 +183,10 @@ class _Run:
         clusters = self._clusters()
         self.manifest.cluster = clusters[0] if len(clusters) == 1 else None
         if done.samples:
-            new = (
-                "" if done.samples_written == done.samples else f", {count(done.samples_written)} of them new"
-            )
-            beside = (
-                f"; read anew, because the same is being read by {other}"
-                if (other := done.details.get("beside"))
-                else ""
-            )
-            self.progress.note(f"{count(done.samples)} samples of {count(done.series)} series{new}{beside}")
+            self.progress.note(_samples_note(done))
 
     def _find(self, findings: Sequence[dict[str, Any]]) -> None:
-        """Write rows of ``quality`` that the door found; what does not hold is a warning."""
+        """Write rows of ``quality`` that ingest validation found; what does not hold is a warning."""
         if not findings:
             return
         now_ms = _now_ms()
@@ -223,7 +218,20 @@ class _Run:
     def _write(self, status: str) -> None:
         row = self.manifest.row(status)
         self.lake.upsert("ingest_runs", row, run_id=self.manifest.run_id)
-        record("run", **({"status": status} | {name: row.column(name)[0].as_py() for name in _TOLD}))
+        record("run", **({"status": status} | {name: row.column(name)[0].as_py() for name in _LOGGED}))
+
+
+def _samples_note(done: Ingested) -> str:
+    """What a source brought, in words."""
+    other = done.details.get("beside")
+    kind = "all_new" if done.samples_written == done.samples else "some_new"
+    return sentence(
+        f"pipeline.samples.{'shared_' if other else ''}{kind}",
+        samples=count(done.samples),
+        series=count(done.series),
+        new=count(done.samples_written),
+        other=other,
+    )
 
 
 def _now_ms() -> int:

@@ -41,6 +41,7 @@ from throttlescope.ingest.quality import (
     check_signals,
     check_verdicts,
 )
+from throttlescope.models.messages.catalogue import sentence
 from throttlescope.models.messages.units import count
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ T = TypeVar("T")
 #: Overlapping backfills meet once or twice at the same hours, then one of them is ahead.
 COMMIT_ATTEMPTS = 6
 #: Steps that are announced together, and again where they are done again.
-_RESULTS_STEPS = "Finding episodes", "Lifting their causes", "Comparing with the weeks before"
+_RESULTS_STEPS = "Finding episodes", "Lifting their causes", sentence("pipeline.step.anomalies")
 
 
 class Stages:
@@ -220,8 +221,8 @@ class Stages:
         with self.progress.step(_RESULTS_STEPS[1]):
             for plan in plans:
                 forget_answers(self.lake, plan.cluster, plan.changed, self.run_id)
-            asked = joined([*self.groups, *todo])
-            make_counterfactuals(self.session, self.lake, asked, self.run_id, results, self.progress.note)
+            replayed = joined([*self.groups, *todo])
+            make_counterfactuals(self.session, self.lake, replayed, self.run_id, results, self.progress.note)
         with self.progress.step(_RESULTS_STEPS[2]):
             make_anomalies(
                 self.session,
@@ -241,7 +242,7 @@ class Stages:
             stage,
             attempts=COMMIT_ATTEMPTS,
             wait_s=jitter(0.1, 2.0, growing=True),
-            before_retry=lambda: self.progress.note("another run wrote the same hours; looking again"),
+            before_retry=lambda: self.progress.note(sentence("pipeline.commit_conflict")),
         )
 
     # -- planning --------------------------------------------------------------------------
@@ -287,19 +288,19 @@ class Stages:
         """From the first hour that differs to the end: what was open then may have gone on, and weeks are compared."""
         files = self.lake.files("signals", partition={"cluster": [hours.cluster]})
         newest_ms = max((file.maximum["minute_ms"] + 1 for file in files), default=0)
-        asked_ms = max(end_ms for clusters, _, end_ms in self.groups if hours.cluster in clusters)
-        return (hours.cluster,), hours.to_compute[0], max(hours.to_compute[0] + 1, asked_ms, newest_ms)
+        requested_ms = max(end_ms for clusters, _, end_ms in self.groups if hours.cluster in clusters)
+        return (hours.cluster,), hours.to_compute[0], max(hours.to_compute[0] + 1, requested_ms, newest_ms)
 
     def _saved(self, stage: str) -> str:
         """How many hours had to be computed, in words; nothing where it is all of them."""
         computed, looked_at = self.computed[stage], self.looked_at[stage]
-        asked = sum(
+        requested = sum(
             len(hours_of(start_ms, end_ms)) * len(clusters) for clusters, start_ms, end_ms in self.groups
         )
         return (
             ""
-            if computed == asked
-            else f", {count(computed)} of {count(max(asked, looked_at))} hours computed"
+            if computed == requested
+            else f", {count(computed)} of {count(max(requested, looked_at))} hours computed"
         )
 
     # -- gates and counts ------------------------------------------------------------------

@@ -106,6 +106,7 @@ def store_anomalies(
         There are no signals, no such cluster or no such zone.
     """
     from throttlescope.app.pipeline.spark_session import start_spark
+    from throttlescope.ingest.spark.task_executor import SparkPoolExecutor
     from throttlescope.models.anomaly.apply import build_anomalies
     from throttlescope.models.anomaly.calendar import zone_of
 
@@ -116,10 +117,10 @@ def store_anomalies(
         clusters = {wanted.cluster}
     progress.expect(2)
     with progress.step("Starting Spark"):
-        session = start_spark(settings, debug=debug)
+        executor = SparkPoolExecutor(start_spark(settings, debug=debug))
     with progress.step("Comparing with the weeks before"):
         written = build_anomalies(
-            session, lake, clusters, start_ms, end_ms, f"anomalies-{uuid.uuid4()}", zone=wanted.zone
+            executor, lake, clusters, start_ms, end_ms, f"anomalies-{uuid.uuid4()}", zone=wanted.zone
         )
         progress.note(f"{written} rows written")
     return read_anomalies(lake, wanted)

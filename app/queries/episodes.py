@@ -140,6 +140,7 @@ def store_episodes(
         There are no signals of them, or one subscription was selected.
     """
     from throttlescope.app.pipeline.spark_session import start_spark
+    from throttlescope.ingest.spark.task_executor import SparkPoolExecutor
     from throttlescope.models.episodes.apply import build_episodes
     from throttlescope.models.episodes.levers.apply import Answered, build_counterfactuals
 
@@ -163,7 +164,7 @@ def store_episodes(
         spans[file.partition["cluster"]] = (min(first, low), max(last, high))
     progress.expect(3)
     with progress.step("Starting Spark"):
-        session = start_spark(settings, debug=debug)
+        executor = SparkPoolExecutor(start_spark(settings, debug=debug))
     ranges = []
     for cluster, (low, high) in sorted(spans.items()):
         start_ms = low if wanted.start_ms is None else max(wanted.start_ms, low)
@@ -171,11 +172,11 @@ def store_episodes(
         if start_ms < end_ms:
             ranges.append((cluster, start_ms, end_ms))
     with progress.step("Following backlogs") as step:
-        written = sum(build_episodes(session, lake, [cluster], *span, run_id) for cluster, *span in ranges)
+        written = sum(build_episodes(executor, lake, [cluster], *span, run_id) for cluster, *span in ranges)
         step.note(f"{written} episodes written")
     with progress.step("Lifting each cause in a replay") as step:
         answered = sum(
-            (build_counterfactuals(session, lake, [cluster], *span, run_id) for cluster, *span in ranges),
+            (build_counterfactuals(executor, lake, [cluster], *span, run_id) for cluster, *span in ranges),
             Answered(),
         )
         step.note(answered.words)

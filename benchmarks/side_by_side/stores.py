@@ -117,6 +117,7 @@ def _pull(stores: Stores, priority: int) -> None:
     from throttlescope.ingest.pull.pull import pull
     from throttlescope.ingest.sources.prometheus import open_prometheus
     from throttlescope.ingest.spark.session import spark_session
+    from throttlescope.ingest.spark.task_executor import SparkPoolExecutor
 
     with serving(stores, priority=priority) as server:
         _wait_until_quiet(stores)
@@ -127,7 +128,9 @@ def _pull(stores: Stores, priority: int) -> None:
             selectors = [metric_selector(metric) for metric in data.METRICS]
             lake = Lake(str(stores.lake_dir))
             end_ms = data.START_MS + data.DAY_MS
-            result = pull(session, lake, source, selectors, data.START_MS, end_ms, "benchmark")
+            result = pull(
+                SparkPoolExecutor(session), lake, source, selectors, data.START_MS, end_ms, "benchmark"
+            )
         finally:
             session.stop()
     if result.samples != stores.samples:

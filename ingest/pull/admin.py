@@ -63,9 +63,7 @@ def pull_admin(
         return snapshot
     left_out = len(topics) - max_topics
     if left_out > 0:
-        snapshot.failures.append(
-            Failure("topics", f"{left_out} topics", f"not asked: more than {max_topics}")
-        )
+        snapshot.failures.append(Failure("topics", f"{left_out} topics", f"not read: more than {max_topics}"))
     if time.time() * 1000 - end_ms <= _FRESH_MS and not permits_scraped(lake, cluster, start_ms, end_ms):
         sampled = admin.sample(
             cluster,

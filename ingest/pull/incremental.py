@@ -62,7 +62,7 @@ class Reader:
     Parameters
     ----------
     selectors : sequence of Selector
-        What is asked for; none is the default set.
+        What is read; none is the default set.
     configured_retention_ms : int, optional
         How long the source keeps samples, where it does not say.
     """
@@ -148,7 +148,7 @@ class Reader:
     def _retry(
         self, pull: Pull, key: SourceKey, start_ms: int, end_ms: int, kept_since_ms: int, done: ReadResult
     ) -> None:
-        """Ask for open gaps outside the range, oldest first; what is there by now is read, by whole hours."""
+        """Look for samples of open gaps outside the range, oldest first; what is there by now is read, by whole hours."""
         due = [
             gap
             for gap in gaps.due(self.lake, key, self.now_ms(), kept_since_ms)
@@ -178,9 +178,9 @@ class Reader:
             done.meter.bytes += pulled.bytes
 
     def _has_samples(self, gap: Gap, meter: Meter) -> bool:
-        """One question: whether the source has any sample of a gap by now."""
+        """One query: whether the source has any sample of a gap by now."""
         name = SIGN_OF_LIFE if gap.metric_name == ALL else gap.metric_name
-        asked = [
+        selectors = [
             Selector((Matcher(NAME_LABEL, EQUAL, name), *(m for m in one.matchers if m.name != NAME_LABEL)))
             for one in (self.selectors or (Selector(()),))
         ]
@@ -188,7 +188,7 @@ class Reader:
         window_ms = gap.end_ms - gap.start_ms
         return any(
             self.prometheus.api.query(f"count(count_over_time({one}[{window_ms}ms]))", gap.end_ms - 1, meter)
-            for one in asked
+            for one in selectors
         )
 
 

@@ -1,4 +1,4 @@
-"""One item of a pull, inside a Spark task: in, a metric and a span of time; out, its blocks as files, and a note.
+"""One item of a pull, inside a task: in, a metric and a span of time; out, its blocks as files, and a note.
 
 Nothing here is visible to readers: files appear in the lake when the driver commits them.
 """
@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 
 from throttlescope.ingest.contracts import TABLES
-from throttlescope.ingest.core.errors import ThrottlescopeError
+from throttlescope.ingest.core.errors import InputError, SourceError, ThrottlescopeError
 from throttlescope.ingest.core.labels import LabelMapping, SeriesKey
 from throttlescope.ingest.core.series import Meter, PullSource
 from throttlescope.ingest.core.times import block_start, dates_of
@@ -239,30 +239,30 @@ def _refused_rows(buffer: BlockBuffer) -> Iterator[dict]:
             yield {"table": "samples", "reason": reason, "row": json.dumps(row), "rows": samples}
 
 
-def run_claimed(job: Job) -> Iterator[tuple[str, str | None]]:
-    """Take items until none is left: (item key, error as JSON or None). The first error stops all tasks."""
+def run_claimed(job: Job) -> ThrottlescopeError | None:
+    """Take items until none is left, or until another task failed; the error that ended it, which stops all tasks."""
     for item in job.items:
         try:
             if job.staging.stopped(job.attempt):
-                return
-            if not job.staging.claim(job.attempt, item.key):
-                continue
-            run_item(job, item)
+                return None
+            if job.staging.claim(job.attempt, item.key):
+                run_item(job, item)
         except (ThrottlescopeError, OSError) as error:
             job.staging.stop(job.attempt)
-            yield item.key, _told(error)
-            return
-        yield item.key, None
+            return plain_error(error)
+    return None
 
 
-def _told(error: ThrottlescopeError | OSError) -> str:
-    """An error as JSON, for the driver to raise again."""
+def plain_error(error: ThrottlescopeError | OSError) -> ThrottlescopeError:
+    """The error with its exit code and words alone: what was worth a repetition has been repeated in the task."""
     if isinstance(error, OSError):
-        error = ThrottlescopeError(
+        return ThrottlescopeError(
             "A task could not write its files",
             got=str(error),
             fix="see that the lake's folder can be written and has room; then run the command again",
         )
-    parts = {name: getattr(error, name) for name in ("what", "got", "expected", "fix")}
-    told = {name: None if part is None else str(part) for name, part in parts.items()}
-    return json.dumps({"exit_code": error.exit_code} | told)
+    kind = next(
+        (kind for kind in (InputError, SourceError) if kind.exit_code == error.exit_code), ThrottlescopeError
+    )
+    got, expected = (None if part is None else str(part) for part in (error.got, error.expected))
+    return kind(error.what, got=got, expected=expected, fix=error.fix)

@@ -52,9 +52,15 @@ class PullItem:
 
     @property
     def key(self) -> str:
-        """Name of the item's note: what is asked for, not when or how."""
-        asked = [self.source, self.metric_name, [str(s) for s in self.selectors], self.start_ms, self.end_ms]
-        return hashlib.sha256(json.dumps(asked).encode()).hexdigest()[:24]
+        """Name of the item's note: what is requested, not when or how."""
+        requested = [
+            self.source,
+            self.metric_name,
+            [str(s) for s in self.selectors],
+            self.start_ms,
+            self.end_ms,
+        ]
+        return hashlib.sha256(json.dumps(requested).encode()).hexdigest()[:24]
 
 
 @dataclass(frozen=True)

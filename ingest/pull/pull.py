@@ -1,6 +1,6 @@
 """The pull: in, a source, selectors and a range; out, ``series`` and ``samples`` of the lake, and what it took.
 
-The range is widened to whole UTC hours, clipped at now, and cut into items of one metric and a few hours. Spark tasks,
+The range is widened to whole UTC hours, clipped at now, and cut into items of one metric and a few hours. Tasks of an executor,
 never more than ``max_concurrent_reads`` of them, take the items one by one: read, normalise, check, write files that
 no reader sees yet, leave a note. Then the driver commits: the catalogue first, then all samples in one transaction. A pull
 that was stopped goes on from its notes; a pull that is repeated finds every file already there and changes nothing.
@@ -15,14 +15,14 @@ import time
 import uuid
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pyarrow as pa
 
 from throttlescope.ingest.contracts import TABLES
-from throttlescope.ingest.core import errors
 from throttlescope.ingest.core.errors import EmptyRangeError, InputError, ThrottlescopeError
 from throttlescope.ingest.core.labels import LabelMapping
 from throttlescope.ingest.core.retry import retry
@@ -38,15 +38,10 @@ from throttlescope.ingest.pull.staging import ItemNote, Staging
 from throttlescope.ingest.pull.wanted_metrics import wanted_metrics
 from throttlescope.ingest.sources.prometheus import PrometheusSource
 from throttlescope.ingest.sources.remote_read import load_decoder
-from throttlescope.ingest.spark.tags import cancel_jobs, tag_jobs
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 _ROUNDS = 3
 #: A Prometheus to which samples came late may not name all metrics of their hour alone, and has their samples all the same.
 _NAMES_AROUND_MS = BLOCK_MS
-_DONE_SCHEMA = "item string, error string"
 
 
 @dataclass(frozen=True)
@@ -130,7 +125,7 @@ class PullResult:
 
 
 def pull(
-    session: SparkSession,
+    executor: Executor,
     lake: Lake,
     source: PrometheusSource,
     selectors: Sequence[Selector],
@@ -146,6 +141,8 @@ def pull(
 
     Parameters
     ----------
+    executor : Executor
+        Reads the items; it is shut down only when the pull is interrupted.
     source : PrometheusSource
         From :func:`throttlescope.ingest.sources.prometheus.open_prometheus`.
     selectors : sequence of Selector
@@ -205,7 +202,7 @@ def pull(
             staging.save_plan({metric: size.to_json() for metric, size in sizes.items()})
         items = items_of(name, wanted, sizes, start_ms, end_ms)
         run_items(
-            session,
+            executor,
             lake,
             {name: source.samples},
             mapping,
@@ -220,16 +217,16 @@ def pull(
     return result
 
 
-def start_workers(session: SparkSession, tasks: int = 2) -> None:
-    """Start the Python workers that a pull will use, and load into them what it needs: part of starting a session.
+def start_workers(executor: Executor, tasks: int = 2) -> None:
+    """Start the processes that a pull will use, and load into them what it needs.
 
     Without it the first pull of a session does this on its way.
     """
-    session.range(0, tasks, 1, tasks).mapInArrow(_warm, "id long").collect()
+    list(executor.map(_load, range(tasks)))
 
 
 def run_items(
-    session: SparkSession,
+    executor: Executor,
     lake: Lake,
     sources: Mapping[str, PullSource],
     mapping: LabelMapping,
@@ -240,7 +237,7 @@ def run_items(
     tasks: int,
     progress: Progress | None = None,
 ) -> None:
-    """Read items on Spark, commit what they brought, and fill ``result``.
+    """Read items in some tasks of an executor, commit what they brought, and fill ``result``.
 
     Raises
     ------
@@ -258,7 +255,7 @@ def run_items(
             merges = staging.save_existing(attempt, _files_of(lake, pending))
             job = Job(lake.root, sources, mapping, staging, pending, attempt, merges)
             watch = _Watch(staging, notes, len(items), progress)
-            _run(session, job, min(tasks, len(pending)), watch)
+            _run(executor, job, min(tasks, len(pending)), watch)
             notes.update(watch.notes_of(item.key for item in pending))
             if len(notes) < len(items):
                 # A task that Spark started a second time found its items claimed; the next round reads them.
@@ -306,19 +303,18 @@ def _files_of(lake: Lake, items: Sequence[PullItem]) -> list[DataFile]:
     )
 
 
-# -- on Spark ------------------------------------------------------------------------------
+# -- the tasks -----------------------------------------------------------------------------
 
 
-def _run(session: SparkSession, job: Job, tasks: int, watch: _Watch) -> None:
-    """Run a job's items on ``tasks`` Spark tasks, and watch from here."""
+def _run(executor: Executor, job: Job, tasks: int, watch: _Watch) -> None:
+    """Run a job's items in some tasks at once, and watch from here."""
     failure: list[BaseException] = []
-    rows: list = []
+    errors: list[ThrottlescopeError] = []
 
     def act() -> None:
         try:
-            tag_jobs(session, f"pull-{job.attempt}")
-            frame = session.range(0, tasks, 1, tasks).mapInArrow(_task(job), _DONE_SCHEMA)
-            rows.extend(frame.collect())
+            ended = executor.map(lambda _: run_claimed(job), range(tasks))
+            errors.extend(error for error in ended if error is not None)
         except BaseException as error:
             failure.append(error)
 
@@ -331,43 +327,20 @@ def _run(session: SparkSession, job: Job, tasks: int, watch: _Watch) -> None:
     except BaseException:
         # Ctrl-C: no new item is begun, running ones are cancelled; their notes were not written.
         job.staging.stop(job.attempt)
-        cancel_jobs(session, f"pull-{job.attempt}")
+        executor.shutdown(wait=False, cancel_futures=True)
         thread.join(10)
         raise
     finally:
         job.staging.end_attempt(job.attempt)
-    if failure:
-        raise failure[0]
-    for row in rows:
-        if row["error"]:
-            raise _rebuilt(json.loads(row["error"]))
+    for error in (*failure, *errors):
+        raise error
 
 
-def _warm(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def _load(number: int) -> None:
     load_kernels()
     load_decoder()
     # Long enough for Spark to start a second worker, instead of running both tasks in this one.
     time.sleep(0.2)
-    yield from batches
-
-
-def _task(job: Job) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    def take(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for _ in batches:
-            for item, error in run_claimed(job):
-                yield pa.record_batch(
-                    [pa.array([item]), pa.array([error], pa.string())], names=["item", "error"]
-                )
-
-    return take
-
-
-def _rebuilt(error: dict[str, Any]) -> ThrottlescopeError:
-    kinds = {
-        kind.exit_code: kind for kind in (errors.InputError, errors.SourceError, errors.ThrottlescopeError)
-    }
-    kind = kinds.get(error["exit_code"], ThrottlescopeError)
-    return kind(error["what"], got=error["got"], expected=error["expected"], fix=error["fix"])
 
 
 class _Watch:

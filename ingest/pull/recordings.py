@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
@@ -20,14 +19,11 @@ from throttlescope.ingest.lake import Lake
 from throttlescope.ingest.pull.plan import PullItem
 from throttlescope.ingest.pull.pull import Progress, PullResult, run_items, staging_of
 from throttlescope.ingest.sources.recording import Recording, read_recording
-from throttlescope.ingest.spark.executors import parallelism
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+from throttlescope.ingest.spark.task_executor import TaskExecutor
 
 
 def ingest_recordings(
-    session: SparkSession,
+    executor: TaskExecutor,
     lake: Lake,
     recordings: Iterable[str | Path],
     run_id: str,
@@ -42,7 +38,7 @@ def ingest_recordings(
     recordings : iterable of path
         Folders; :func:`throttlescope.ingest.sources.recording.list_shipped` names those that are installed.
     tasks : int, optional
-        Spark tasks at once; as many as the session has cores by default.
+        Tasks at once; as many as the executor runs by default.
 
     Raises
     ------
@@ -72,10 +68,10 @@ def ingest_recordings(
     result.metrics = tuple(sorted({item.metric_name for item in items}))
     request = ["recording", sorted(recording.checksum for recording in found)]
     sources = {name: recording.source for name, recording in by_name.items()}
-    tasks = tasks or parallelism(session)
+    tasks = tasks or executor.parallelism
     with staging_of(lake, request) as staging:
         run_items(
-            session, lake, sources, LabelMapping(), staging, items, result, tasks=tasks, progress=progress
+            executor, lake, sources, LabelMapping(), staging, items, result, tasks=tasks, progress=progress
         )
     for table in ("policies", "topic_stats", "truth"):
         rows = pa.concat_tables([getattr(recording, table) for recording in found])

@@ -50,8 +50,8 @@ class SourceKey:
     @classmethod
     def of(cls, address: str, selectors: Iterable[Selector], cluster: str | None) -> SourceKey:
         """The key of an address and selectors in any order."""
-        asked = " ".join(sorted(str(selector) for selector in selectors))
-        return cls(without_credentials(address), asked, cluster or ALL)
+        sorted_selectors = " ".join(sorted(str(selector) for selector in selectors))
+        return cls(without_credentials(address), sorted_selectors, cluster or ALL)
 
     @property
     def where(self) -> pc.Expression:
@@ -99,7 +99,7 @@ def check_clock(lake: Lake, key: SourceKey, now_ms: int) -> None:
             got=f"{worst['metric_name']} of {key.source} complete until {format_time(worst['complete_until_ms'])}, "
             f"written by run {worst['run_id']}; it is {format_time(now_ms)} here",
             expected="a watermark in the past",
-            fix="set this machine's clock; if it is right, add --reset-watermark, and the range asked for takes its place",
+            fix="set this machine's clock; if it is right, add --reset-watermark, and the requested range takes its place",
         )
 
 
@@ -132,7 +132,7 @@ def advance(
     reset : bool
         Forget what was there.
     """
-    asked = set(metrics)
+    requested = set(metrics)
 
     def change(existing: pa.Table) -> pa.Table:
         rows = {
@@ -144,7 +144,7 @@ def advance(
             for (*of, name), row in rows.items()
             if tuple(of) == (key.source, key.selectors, key.cluster)
         }
-        for name in sorted(asked | own.keys()):
+        for name in sorted(requested | own.keys()):
             before = None if reset else own.get(name)
             since_ms, until_ms = _joined(before, start_ms, end_ms, kept_since_ms)
             moved = before is None or (since_ms, until_ms) != (

@@ -1,7 +1,7 @@
 """Frames of counted faults. In: rows. Out: the few small rows that a gate judges, on Spark or in this process.
 
-A Spark job takes seconds before it has read a row, so what is small is counted here, by DuckDB. The SQL is the same text
-for both, and so are the answers; a test holds the two against each other.
+What is small is counted here, by DuckDB (:func:`~throttlescope.ingest.spark.task_executor.fits_in_process`). The SQL is the same text
+for both, and so are the answers; a test compares the two.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from throttlescope.ingest.core.times import BLOCK_MS, block_start
 from throttlescope.ingest.lake import DataFile, Lake
 from throttlescope.ingest.lake.parquet import dataset
 from throttlescope.ingest.spark.executors import parallelism
+from throttlescope.ingest.spark.task_executor import fits_in_process
 
 if TYPE_CHECKING:
     from pyarrow.dataset import Dataset
@@ -122,7 +123,8 @@ def rows_of(
     files, columns : mapping of str to list
         By table. Without a session everything is read here.
     """
-    if session is None or sum(file.rows for some in files.values() for file in some) <= IN_PROCESS_ROWS:
+    rows = sum(file.rows for some in files.values() for file in some)
+    if fits_in_process(session, rows, IN_PROCESS_ROWS):
         from throttlescope.ingest.lake.rows import read_files
 
         return {table: read_files(table, some, columns=columns[table]) for table, some in files.items()}
@@ -158,7 +160,7 @@ def counted_by_hour(
         for table, column in times.items()
     }
     rows = sum(file.rows for some in files.values() for file in some)
-    if session is None or rows <= IN_PROCESS_ROWS:
+    if fits_in_process(session, rows, IN_PROCESS_ROWS):
         read = rows_of(None, lake, files, columns)
         return counted_from(
             None, {name: inside(read[name], clusters, times[name], start_ms, end_ms) for name in read}, text
@@ -231,7 +233,7 @@ def mapped(
     rows : int
         Rows that all tasks read together; up to ``most`` (:data:`IN_PROCESS_ROWS`) are read here.
     """
-    if session is None or rows <= (IN_PROCESS_ROWS if most is None else most):
+    if fits_in_process(session, rows, IN_PROCESS_ROWS if most is None else most):
         batches = [batch for task in tasks for batch in faults_of(**task)]
         return LocalFrame(pa.Table.from_batches(batches, schema=schema))
     from pyspark.sql.pandas.types import from_arrow_schema

@@ -1,7 +1,7 @@
 """Executors that answer. In: a session. Out: how many tasks run at once, or one line that says why a task cannot run.
 
 A cluster without a free worker lets a job wait for ever, and one whose executors lack the package, or see another disk
-under the lake's path, fails late or, worse, not at all. All three are asked before a run begins.
+under the lake's path, fails late or, worse, not at all. All three are checked before a run begins.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def ask_executors(session: SparkSession, tasks: int = 1, *, wait_s: float = 180.
     Parameters
     ----------
     tasks : int
-        How many are asked; two of them may meet in one executor.
+        How many there are; two of them may meet in one executor.
     wait_s : float
         How long the cluster may take to give the first executor.
 
@@ -89,7 +89,7 @@ def ask_executors(session: SparkSession, tasks: int = 1, *, wait_s: float = 180.
                 _python(),
                 "install that Python there and name it: PYSPARK_PYTHON, or THROTTLESCOPE_PYTHON for the package's archive",
             ),
-            ("throttlescope", _version(), "make its archive anew: throttlescope spark package"),
+            ("throttlescope", _version(), "rebuild its archive: throttlescope spark package"),
         ):
             if executor[name] != ours:
                 raise InputError(

@@ -121,7 +121,7 @@ def _launcher_home(home: Path, binary: Path) -> Path:
     target = cache_dir("java") / name
     if os.access(target / "bin" / "java", os.X_OK):
         return target
-    # Made beside its place and renamed: two first starts at once cannot meet half a folder.
+    # Made next to its place and renamed: two first starts at once cannot meet half a folder.
     staging = Path(tempfile.mkdtemp(prefix="part-", dir=target.parent))
     (staging / "bin").mkdir()
     launcher = staging / "bin" / "java"

@@ -42,7 +42,7 @@ class SparkMaster:
     Attributes
     ----------
     master : str
-        Master's URL; of a submitted program the one that was named beside it, or an empty text.
+        Master's URL; of a submitted program the one that was named with it, or an empty text.
     """
 
     kind: MasterKind

@@ -1,7 +1,7 @@
 """The package for executors. In: this environment. Out: one archive with our wheel, the packages that tasks need, and a launcher.
 
-Executors get exactly what this process runs on, whoever installed it: from ``make setup`` those are the locked versions.
-Spark unpacks the archive beside each executor (``spark.archives``), where ``environment/bin/python`` is a Python of the
+Executors get exactly what this process runs on, however it was installed: from ``make setup`` those are the locked versions.
+Spark unpacks the archive next to each executor (``spark.archives``), where ``environment/bin/python`` is a Python of the
 executor's machine that finds our packages first. Same content, same bytes: the archive holds no time and no name of a machine.
 """
 
@@ -50,7 +50,7 @@ _LEFT_OUT = re.compile(r"(^|/)(tests?|include|__pycache__)/|\.(pyi|pyc|pxd|h|hpp
 _COMPRESSION = 1
 
 _PYTHON = """#!/bin/sh
-# A Python of this machine, release {release}, with the packages beside this file before its own.
+# A Python of this machine, release {release}, with the packages next to this file before its own.
 here=$(CDPATH= cd -- "$(dirname -- "$0")/.." && pwd) || exit 1
 for python in "${{THROTTLESCOPE_PYTHON:-}}" python{release} python3; do
   if test -n "$python" && command -v "$python" > /dev/null 2>&1 \\
@@ -199,10 +199,10 @@ def _project(source: Path) -> dict:
 
 def _source_of(dist: Distribution) -> Path | None:
     """The folder that an editable installation reads; None where the files are installed."""
-    told = json.loads(dist.read_text("direct_url.json") or "{}")
-    if not told.get("dir_info", {}).get("editable"):
+    origin = json.loads(dist.read_text("direct_url.json") or "{}")
+    if not origin.get("dir_info", {}).get("editable"):
         return None
-    return Path(unquote(urlsplit(told["url"]).path))
+    return Path(unquote(urlsplit(origin["url"]).path))
 
 
 def _wheel(source: Path, scratch: Path) -> Path:

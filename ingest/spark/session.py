@@ -144,7 +144,7 @@ def _started(place: SparkMaster, spark_conf: SparkConf, gateway) -> SparkContext
 
 
 def _joined(place: SparkMaster, settings: Mapping[str, str]) -> SparkContext:
-    """The context in the JVM that spark-submit has started; what it was told wins over what we would set."""
+    """The context in the JVM that spark-submit has started; its settings win over what we would set."""
     gateway = SparkContext._gateway or launch_gateway()
     SparkContext._ensure_initialized(gateway=gateway)
     spark_conf = SparkConf(loadDefaults=True, _jvm=gateway.jvm)
@@ -152,7 +152,7 @@ def _joined(place: SparkMaster, settings: Mapping[str, str]) -> SparkContext:
     if place.master and place.master != named:
         raise InputError(
             "Two Spark masters are named",
-            got=f"{place.shown} beside spark-submit's {named}",
+            got=f"{place.shown}, and spark-submit's {named}",
             fix="leave out --master, and master in [spark], of a program that spark-submit starts",
         )
     for key, value in settings.items():

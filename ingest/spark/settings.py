@@ -1,4 +1,4 @@
-"""What a session of ours sets. In: a place and what a user asked for. Out: Spark's settings by name, as text."""
+"""What a session of ours sets. In: a place and what a user requested. Out: Spark's settings by name, as text."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def settings_of(
     """All settings of a session whose driver's JVM this process starts, or finds started by spark-submit."""
     settings = {
         "spark.app.name": app_name,
-        # No page on a port that nobody asked for, no progress bars between our own lines.
+        # No page on a port that was not requested, no progress bars between our own lines.
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         "spark.sql.execution.arrow.pyspark.enabled": "true",

@@ -34,7 +34,7 @@ def untag_jobs(session: SparkSession, tag: str) -> None:
 
 
 def cancel_jobs(session: SparkSession, tag: str) -> None:
-    """Cancel all jobs that carry a tag, whoever started them."""
+    """Cancel all jobs that carry a tag, of any thread."""
     if over_connect(session):
         session.interruptTag(tag)
     else:

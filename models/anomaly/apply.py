@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+from concurrent.futures import Executor
+from functools import singledispatch
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,6 +21,7 @@ from throttlescope.ingest.core.errors import InputError
 from throttlescope.ingest.core.times import DAY_MS, dates_of
 from throttlescope.ingest.lake.rows import read_files
 from throttlescope.ingest.spark.shares import SHARE, share_count, with_share
+from throttlescope.ingest.spark.task_executor import SparkPoolExecutor
 from throttlescope.models.anomaly import minutes
 from throttlescope.models.anomaly import verdicts as diagnosis
 from throttlescope.models.anomaly.grouping import grouped, topics_judged
@@ -26,8 +29,6 @@ from throttlescope.models.anomaly.rules import RULES, AnomalyRules
 from throttlescope.models.anomaly.subscription import Range, anomalies_of, covered_minutes
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
     from throttlescope.ingest.lake import Lake
 
 #: Days before the range whose rows are written anew: one that was open then may have ended.
@@ -39,7 +40,7 @@ _SIGNALS = (*SUBSCRIPTION_KEY_NAMES, *minutes.COLUMNS)
 
 
 def build_anomalies(
-    session: SparkSession | None,
+    executor: Executor,
     lake: Lake,
     clusters: Iterable[str],
     start_ms: int,
@@ -49,12 +50,12 @@ def build_anomalies(
     zone: str = "UTC",
     rules: AnomalyRules = RULES,
 ) -> int:
-    """Judge [start_ms, end_ms) of some clusters on Spark and write ``anomalies``.
+    """Judge [start_ms, end_ms) of some clusters and write ``anomalies``.
 
     Parameters
     ----------
-    session : SparkSession or None
-        None: in this process, which has to hold the minutes of all those weeks.
+    executor : Executor
+        Spark's, or one of this process, which then has to hold the minutes of all those weeks.
     clusters : iterable of str
     start_ms, end_ms : int
         Range; rows that begin in it, or up to two UTC days before it, take the place of the old ones.
@@ -69,20 +70,38 @@ def build_anomalies(
     clusters = sorted(set(clusters))
     from_ms = start_ms - start_ms % DAY_MS - REWRITTEN_DAYS * DAY_MS
     judged = Range.of(from_ms, end_ms, zone, rules)
-    judge = _here if session is None else _on_spark
-    found, topics = judge(session, lake, clusters, judged)
+    found, topics = _found(executor, lake, clusters, judged)
     found = [row for row in found if row["start_ms"] >= from_ms]
     return _write(lake, grouped(found, topics), clusters, from_ms, end_ms, run_id)
 
 
-def _on_spark(
-    session: SparkSession, lake: Lake, clusters: list[str], judged: Range
+@singledispatch
+def _found(
+    executor: Executor, lake: Lake, clusters: list[str], judged: Range
 ) -> tuple[list[dict[str, Any]], Counter[tuple[str, str | None]]]:
-    """Rows of ``anomalies``, not grouped yet, and how many topics there were."""
+    """Rows of ``anomalies``, not grouped yet, and how many topics there were. In this process, unless the executor is Spark's."""
+    inside = (pc.field("minute_ms") >= judged.first_ms) & (pc.field("minute_ms") < judged.end_ms)
+    files = _files(lake, "signals", "minute_ms", clusters, judged)
+    signals = read_files("signals", files, columns=list(_SIGNALS), where=inside)
+    files = _files(lake, "verdicts", "window_start_ms", clusters, judged)
+    verdicts = read_files("verdicts", files, columns=list(diagnosis.COLUMNS))
+    recent = signals.filter(pc.greater_equal(signals.column("minute_ms"), judged.start_ms))
+    topics = (
+        recent.select(["cluster", "topic", "broker"]).group_by(["cluster", "topic", "broker"]).aggregate([])
+    )
+    found = _judged(signals, verdicts, judged, covered_minutes(signals))
+    return found, topics_judged(topics.to_pylist())
+
+
+@_found.register(SparkPoolExecutor)
+def _found_on_spark(
+    executor: SparkPoolExecutor, lake: Lake, clusters: list[str], judged: Range
+) -> tuple[list[dict[str, Any]], Counter[tuple[str, str | None]]]:
     # Imported here: judging in-process needs no Spark.
     from pyspark.sql import functions as F
     from pyspark.sql.pandas.types import from_arrow_schema
 
+    session = executor.session
     files = _files(lake, "signals", "minute_ms", clusters, judged)
     count = share_count(session, sum(file.rows for file in files))
     minutes = {"minute_ms": (judged.first_ms, judged.end_ms - 1)}
@@ -109,23 +128,6 @@ def _on_spark(
     together = with_share(signals, count).groupBy(SHARE).cogroup(with_share(verdicts, count).groupBy(SHARE))
     found = together.applyInArrow(judge, from_arrow_schema(schema)).toArrow().to_pylist()
     return found, topics
-
-
-def _here(
-    session: None, lake: Lake, clusters: list[str], judged: Range
-) -> tuple[list[dict[str, Any]], Counter[tuple[str, str | None]]]:
-    """The same in this process."""
-    inside = (pc.field("minute_ms") >= judged.first_ms) & (pc.field("minute_ms") < judged.end_ms)
-    files = _files(lake, "signals", "minute_ms", clusters, judged)
-    signals = read_files("signals", files, columns=list(_SIGNALS), where=inside)
-    files = _files(lake, "verdicts", "window_start_ms", clusters, judged)
-    verdicts = read_files("verdicts", files, columns=list(diagnosis.COLUMNS))
-    recent = signals.filter(pc.greater_equal(signals.column("minute_ms"), judged.start_ms))
-    topics = (
-        recent.select(["cluster", "topic", "broker"]).group_by(["cluster", "topic", "broker"]).aggregate([])
-    )
-    found = _judged(signals, verdicts, judged, covered_minutes(signals))
-    return found, topics_judged(topics.to_pylist())
 
 
 def find_anomalies(

@@ -8,6 +8,8 @@ two hours, and continues the episodes that were open at that midnight.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import Executor
+from functools import singledispatch
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -19,6 +21,7 @@ from throttlescope.ingest.core.retry import until_stable
 from throttlescope.ingest.core.times import BLOCK_MS, DAY_MS, MINUTE_MS, check_range, dates_of
 from throttlescope.ingest.lake.rows import read_files
 from throttlescope.ingest.spark.shares import SHARE, share_count, with_share
+from throttlescope.ingest.spark.task_executor import SparkPoolExecutor
 from throttlescope.models.diagnosis import thresholds as diagnosis
 from throttlescope.models.diagnosis.window import SubscriptionKey
 from throttlescope.models.episodes.episode import state
@@ -27,7 +30,7 @@ from throttlescope.models.episodes.incidents import incidents_of
 from throttlescope.models.episodes.minutes import COLUMNS
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import DataFrame
 
     from throttlescope.ingest.lake import DataFile, Lake
 
@@ -38,14 +41,14 @@ _ATTEMPTS = 10
 
 
 def build_episodes(
-    session: SparkSession | None, lake: Lake, clusters: Iterable[str], start_ms: int, end_ms: int, run_id: str
+    executor: Executor, lake: Lake, clusters: Iterable[str], start_ms: int, end_ms: int, run_id: str
 ) -> int:
-    """Judge a range on Spark and write ``episodes``, then ``incidents``. A second time changes nothing.
+    """Judge a range and write ``episodes``, then ``incidents``. A second time changes nothing.
 
     Parameters
     ----------
-    session : SparkSession or None
-        None: in this process, which has to hold the range's minutes of the subscriptions with a backlog.
+    executor : Executor
+        Spark's, or one of this process, which then has to hold the range's minutes of the subscriptions with a backlog.
     clusters : iterable of str
     start_ms, end_ms : int
         The new data. More is recomputed: whole UTC days before it, and what earlier runs computed after it.
@@ -74,14 +77,7 @@ def build_episodes(
             lake, "verdicts", "window_start_ms", cluster, from_ms - BEFORE_MS - DAY_MS, until_ms
         )
         judge = _judge(from_ms, judged_until_ms, open_rows)
-        if session is None:
-            minutes = asked_minutes(signals, from_ms, until_ms, open_rows)
-            said = read_files(
-                "verdicts", verdicts, columns=list(VERDICT_COLUMNS), where=_reaching(from_ms, until_ms)
-            )
-            found = judge(minutes, said).to_pylist()
-        else:
-            found = _on_spark(session, lake, signals, verdicts, from_ms, until_ms, open_rows, judge)
+        found = _found(executor, lake, signals, verdicts, from_ms, until_ms, open_rows, judge)
         written += _write(lake, cluster, found, open_rows, from_ms, judged_until_ms, run_id)
         write_incidents(lake, cluster, run_id)
     return written
@@ -188,8 +184,26 @@ def _reaching(from_ms: int, until_ms: int) -> pc.Expression:
     return (pc.field("window_end_ms") > from_ms - BEFORE_MS) & (pc.field("window_start_ms") < until_ms)
 
 
-def _on_spark(
-    session: SparkSession,
+@singledispatch
+def _found(
+    executor: Executor,
+    lake: Lake,
+    signals: list[DataFile],
+    verdicts: list[DataFile],
+    from_ms: int,
+    until_ms: int,
+    open_rows: Rows,
+    judge: Callable[[pa.Table, pa.Table], pa.Table],
+) -> Rows:
+    """Episodes of the files' subscriptions. In this process, unless the executor is Spark's."""
+    minutes = asked_minutes(signals, from_ms, until_ms, open_rows)
+    said = read_files("verdicts", verdicts, columns=list(VERDICT_COLUMNS), where=_reaching(from_ms, until_ms))
+    return judge(minutes, said).to_pylist()
+
+
+@_found.register(SparkPoolExecutor)
+def _found_on_spark(
+    executor: SparkPoolExecutor,
     lake: Lake,
     signals: list[DataFile],
     verdicts: list[DataFile],
@@ -201,6 +215,7 @@ def _on_spark(
     # Imported here: judging in-process needs no Spark.
     from pyspark.sql.pandas.types import from_arrow_schema
 
+    session = executor.session
     count = share_count(session, sum(file.rows for file in signals))
     read = {"minute_ms": (from_ms - BEFORE_MS, until_ms - 1)}
     rows = lake.spark(session, "signals", signals, columns=COLUMNS, between=read)

@@ -1,4 +1,4 @@
-"""Forecasts on Spark. In: ``signals`` and ``policies`` of a range. Out: ``forecasts``, made every so often.
+"""Forecasts of a lake. In: ``signals`` and ``policies`` of a range. Out: ``forecasts``, made every so often.
 
 Rows are grouped by topic where a quota may look at all subscriptions of it, else by shares of subscriptions. Everything below
 :func:`forecasts_of` is plain Python on Arrow: the same functions forecast one topic in a notebook.
@@ -6,7 +6,9 @@ Rows are grouped by topic where a quota may look at all subscriptions of it, els
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import Executor
+from functools import singledispatch
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,6 +22,7 @@ from throttlescope.ingest.core.times import BLOCK_MS, DAY_MS, MINUTE_MS, block_s
 from throttlescope.ingest.lake.hour_files import replace_hours
 from throttlescope.ingest.lake.rows import read_files
 from throttlescope.ingest.spark.shares import SHARE, share_count, with_share
+from throttlescope.ingest.spark.task_executor import SparkPoolExecutor
 from throttlescope.models.diagnosis.window import by_subscription
 from throttlescope.models.forecast.calibration import ForecastCalibration
 from throttlescope.models.forecast.forecasts import forecasts_at
@@ -29,9 +32,7 @@ from throttlescope.transforms.as_of import KNOWN_FOR_MS
 from throttlescope.transforms.deadlines import SCOPES, TopicAnswers, slim
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
-    from throttlescope.ingest.lake import Lake
+    from throttlescope.ingest.lake import DataFile, Lake
 
 EVERY_MS = 15 * MINUTE_MS
 #: How far back arrivals are looked for, which tell how old a backlog is.
@@ -49,7 +50,7 @@ COLUMNS = (
 
 
 def build_forecasts(
-    session: SparkSession | None,
+    executor: Executor,
     lake: Lake,
     clusters: Iterable[str],
     start_ms: int,
@@ -62,8 +63,8 @@ def build_forecasts(
 
     Parameters
     ----------
-    session : SparkSession or None
-        None: in this process, cluster by cluster.
+    executor : Executor
+        Spark's, or one of this process, which then works cluster by cluster.
     clusters : iterable of str
         Clusters whose forecasts are made.
     start_ms, end_ms : int
@@ -105,34 +106,66 @@ def build_forecasts(
         times_ms = range(first_ms + -first_ms % every_ms, min(last_ms, newest[cluster] + 1), every_ms)
         return forecasts_of(rows, policies[cluster], times_ms)
 
-    schema = TABLES["forecasts"].loose_schema
     replaced = {
         "run_id": run_id, "time_column": "made_at_ms", "clusters": clusters, "start_ms": first_ms, "end_ms": last_ms,
     }  # fmt: skip
-    if session is None:
-        made = [schema.empty_table()]
-        for cluster in newest:
-            mine = [file for file in files if file.partition["cluster"] == cluster]
-            rows = read_files("signals", mine, columns=list(COLUMNS))
-            made.append(forecast((pa.scalar(cluster),), rows))
-        replace_hours(lake, pa.concat_tables(made), "forecasts", **replaced)
-    else:
-        # Imported here: forecasting in-process needs no Spark.
-        from pyspark.sql import functions as F
-        from pyspark.sql.pandas.types import from_arrow_schema
-
-        # Only a quota looks at all subscriptions of a topic. Where none can be known, a crowded topic is no group of its own.
-        count = share_count(session, sum(file.rows for file in files))
-        signals = with_share(lake.spark(session, "signals", files, columns=COLUMNS), count)
-        alone = F.col("cluster").isin([cluster for cluster in clusters if not policies[cluster]])
-        topic = F.when(~alone, F.col("topic"))
-        share = F.when(alone, F.col(SHARE))
-        df = signals.groupBy("cluster", topic, share).applyInArrow(forecast, from_arrow_schema(schema))
-        lake.replace_spark(df, "forecasts", **replaced)
+    with_quota = [cluster for cluster in clusters if policies[cluster]]
+    _replace(executor, lake, files, with_quota, forecast, replaced)
     written = lake.files(
         "forecasts", partition={"cluster": clusters}, between={"made_at_ms": (first_ms, last_ms - 1)}
     )
     return sum(file.rows for file in written)
+
+
+@singledispatch
+def _replace(
+    executor: Executor,
+    lake: Lake,
+    files: list[DataFile],
+    with_quota: list[str],
+    forecast: Callable[[tuple[pa.Scalar, ...], pa.Table], pa.Table],
+    replaced: dict[str, Any],
+) -> None:
+    """Forecast from files of ``signals`` and replace hours. In this process, unless the executor is Spark's.
+
+    Parameters
+    ----------
+    with_quota : list of str
+        Clusters that may have a quota, which is the only thing that looks at all subscriptions of a topic.
+    forecast : callable
+        Takes a key that begins with a cluster, and rows of whole topics of it.
+    """
+    made = [TABLES["forecasts"].loose_schema.empty_table()]
+    for cluster in dict.fromkeys(file.partition["cluster"] for file in files):
+        mine = [file for file in files if file.partition["cluster"] == cluster]
+        rows = read_files("signals", mine, columns=list(COLUMNS))
+        made.append(forecast((pa.scalar(cluster),), rows))
+    replace_hours(lake, pa.concat_tables(made), "forecasts", **replaced)
+
+
+@_replace.register(SparkPoolExecutor)
+def _replace_on_spark(
+    executor: SparkPoolExecutor,
+    lake: Lake,
+    files: list[DataFile],
+    with_quota: list[str],
+    forecast: Callable[[tuple[pa.Scalar, ...], pa.Table], pa.Table],
+    replaced: dict[str, Any],
+) -> None:
+    # Imported here: forecasting in-process needs no Spark.
+    from pyspark.sql import functions as F
+    from pyspark.sql.pandas.types import from_arrow_schema
+
+    session = executor.session
+    count = share_count(session, sum(file.rows for file in files))
+    signals = with_share(lake.spark(session, "signals", files, columns=COLUMNS), count)
+    # Where no quota can be known, a crowded topic is no group of its own.
+    by_topic = F.col("cluster").isin(with_quota)
+    topic = F.when(by_topic, F.col("topic"))
+    share = F.when(~by_topic, F.col(SHARE))
+    schema = from_arrow_schema(TABLES["forecasts"].loose_schema)
+    df = signals.groupBy("cluster", topic, share).applyInArrow(forecast, schema)
+    lake.replace_spark(df, "forecasts", **replaced)
 
 
 def policies_near(

@@ -4,8 +4,8 @@ subscription partition.
 >>> from throttlescope.models.throttling import load_scenario, sweep
 >>> table = sweep(load_scenario(path), {"limits.0.msg": [400, 800], "subscriptions.0.consumers": [2, 4]})  # doctest: +SKIP
 
-Fields have the names that the scenario's file gives them; a number counts in a list. Runs in this process, one thread per core (the
-kernel needs no lock), or on Spark.
+Fields have the names that the scenario's file gives them; a number counts in a list. Runs in threads of this process, one per core (the
+kernel needs no lock), or in another executor, such as Spark's.
 """
 
 from __future__ import annotations
@@ -13,14 +13,15 @@ from __future__ import annotations
 import itertools
 import math
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor
+from contextlib import nullcontext
+from functools import partial
+from typing import Any
 
 import pyarrow as pa
 from pydantic import ValidationError
 
-from throttlescope.ingest.spark.executors import parallelism
 from throttlescope.models.throttling.bounds import check
 from throttlescope.models.throttling.columns import EVENTS
 from throttlescope.models.throttling.compile import compile_scenario
@@ -29,13 +30,8 @@ from throttlescope.models.throttling.scenario import Scenario, ScenarioError
 from throttlescope.models.throttling.scenario.file import one_line
 from throttlescope.models.throttling.simulate import run
 
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
 #: More points than this are a typing error: at a tenth of a second each they take three hours.
 MAX_POINTS = 100_000
-#: Spark's tasks per core: runs take different times, small tasks even that out.
-TASKS_PER_CORE = 4
 
 _COUNTED = ("out_messages", "out_bytes", "expired_entries", "dead_letter_entries")
 _EVENTS = tuple(f"{level}_{unit}_events" for level, unit in EVENTS)
@@ -48,8 +44,7 @@ def sweep(
     *,
     machine: Machine = LAB,
     every_s: int = 1,
-    session: SparkSession | None = None,
-    threads: int | None = None,
+    executor: Executor | None = None,
 ) -> pa.Table:
     """Simulate a scenario at every point of a grid.
 
@@ -63,10 +58,8 @@ def sweep(
         The same for all points, so that they differ by nothing but their values.
     machine, every_s
         As for :func:`simulate`; backlogs are looked at every ``every_s`` seconds.
-    session
-        Spark's session; without it this process does the work.
-    threads
-        Threads of this process; by default one per core.
+    executor
+        Makes the runs; threads of this process by default, one per core.
 
     Returns
     -------
@@ -82,11 +75,9 @@ def sweep(
     """
     points = _points(grid)
     variants = [_variant(scenario, point) for point in points]
-    if session is None:
-        with ThreadPoolExecutor(threads or os.cpu_count() or 1) as pool:
-            found = list(pool.map(lambda item: _summary(item, seed, machine, every_s), variants))
-    else:
-        found = _on_spark(session, variants, seed, machine, every_s)
+    summary_of = partial(_summary, seed=seed, machine=machine, every_s=every_s)
+    with ThreadPoolExecutor(os.cpu_count() or 1) if executor is None else nullcontext(executor) as calls:
+        found = list(calls.map(summary_of, variants))
     rows = [
         {"point": number, **point, **row}
         for number, (point, summary) in enumerate(zip(points, found, strict=True))
@@ -149,28 +140,3 @@ def _summary(scenario: Scenario, seed: int, machine: Machine, every_s: int) -> l
             }
         )
     return rows
-
-
-def _on_spark(
-    session: SparkSession, variants: list[Scenario], seed: int, machine: Machine, every_s: int
-) -> list[list[dict[str, Any]]]:
-    import json
-
-    texts = [item.model_dump_json(exclude_unset=True) for item in variants]
-
-    def work(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for batch in batches:
-            numbers = batch.column("id").to_pylist()
-            found = [
-                json.dumps(_summary(Scenario.model_validate_json(texts[number]), seed, machine, every_s))
-                for number in numbers
-            ]
-            yield pa.RecordBatch.from_arrays(
-                [pa.array(numbers, pa.int64()), pa.array(found)], ["id", "summary"]
-            )
-
-    cores = parallelism(session)
-    tasks = min(len(texts), TASKS_PER_CORE * cores)
-    numbers = session.range(0, len(texts), 1, tasks)
-    rows = numbers.mapInArrow(work, "id long, summary string").collect()
-    return [json.loads(row.summary) for row in sorted(rows, key=lambda row: row.id)]

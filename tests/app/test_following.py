@@ -314,7 +314,7 @@ class Follower:
     def store(self):
         self.stored += 1
 
-    def tell_latest(self):
+    def update_latest(self):
         self.told += 1
 
 

@@ -83,7 +83,7 @@ def test_following_gives_what_a_run_gives_afterwards(tmp_path, reader):
             while (done := follower.cycle()) is not None and done.behind:
                 pass
         follower.store()
-        follower.tell_latest()
+        follower.update_latest()
         other = lake_with_limits(tmp_path / "run", recording)
         run(
             other.root, "--prometheus", server.url, "--start", recording.start_ms / 1000, "--end",

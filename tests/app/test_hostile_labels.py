@@ -16,7 +16,7 @@ import pytest
 from flask import Flask
 
 from tests.app.commands import throttlescope
-from tests.ingest.local_tasks import LocalTasks
+from tests.ingest.task_threads import TaskThreads
 from throttlescope.app.server.api.routes import api_blueprint
 from throttlescope.app.server.app import create_app
 from throttlescope.app.services.promql.lake_queries import LakeQueries
@@ -102,7 +102,7 @@ def lake(tmp_path_factory) -> Lake:
     ]
     result = PullResult("run", "made", START_MS, END_MS)
     with staging_of(lake, ["made"]) as staging:
-        run_items(LocalTasks(), lake, {"made": Made()}, LabelMapping(), staging, items, result, tasks=1)
+        run_items(TaskThreads(), lake, {"made": Made()}, LabelMapping(), staging, items, result, tasks=1)
     assert result.rows_quarantined == 20 * len(refused())
     return lake
 

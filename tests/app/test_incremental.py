@@ -302,10 +302,10 @@ def test_who_reads_the_same_beside_is_told(spark, server, tmp_path):
             assert other.beside is None
             beside = throttlescope("ingest", *given)
     assert (alone.code, beside.code) == (0, 0), alone.err + beside.err
-    told = "; read anew, because the same is being read by another run of this machine, or of one that shares the folder"
-    assert "read anew" not in alone.err
-    (line,) = [line for line in beside.err.splitlines() if "read anew" in line]
-    assert told in line
+    note = "; read again, because the same is being read by another run of this machine, or of one that shares the folder"
+    assert "read again" not in alone.err
+    (line,) = [line for line in beside.err.splitlines() if "read again" in line]
+    assert note in line
     assert ", 0 of them new; " in line
 
 

@@ -19,6 +19,7 @@ from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.core.times import BLOCK_MS, block_start, date_of
 from throttlescope.ingest.lake import Lake, write_data_file
 from throttlescope.ingest.sources.recording import list_shipped, read_recording
+from throttlescope.ingest.spark.task_executor import InProcessExecutor, SparkPoolExecutor
 from throttlescope.models.anomaly.apply import build_anomalies
 from throttlescope.models.episodes.apply import build_episodes
 from throttlescope.models.forecast.apply import build_forecasts
@@ -112,13 +113,14 @@ def test_spark_finds_what_this_process_found(recorded, spark, tmp_path):
     start_ms = min(file.minimum["minute_ms"] for file in files)
     end_ms = max(file.maximum["minute_ms"] for file in files) + 60_000
     made = []
-    for session in (None, spark):
-        lake = Lake(shutil.copytree(whole.root, tmp_path / str(session is None)))
+    for executor in (InProcessExecutor(), SparkPoolExecutor(spark)):
+        folder = tmp_path / type(executor).__name__
+        lake = Lake(shutil.copytree(whole.root, folder))
         for table in ("episodes", "incidents", "forecasts", "anomalies"):
-            shutil.rmtree(tmp_path / str(session is None) / table, ignore_errors=True)
-        build_episodes(session, lake, clusters, start_ms, end_ms, "test")
-        build_forecasts(session, lake, clusters, start_ms, end_ms, "test", every_ms=60_000)
-        build_anomalies(session, lake, clusters, start_ms, end_ms, "test")
+            shutil.rmtree(folder / table, ignore_errors=True)
+        build_episodes(executor, lake, clusters, start_ms, end_ms, "test")
+        build_forecasts(executor, lake, clusters, start_ms, end_ms, "test", every_ms=60_000)
+        build_anomalies(executor, lake, clusters, start_ms, end_ms, "test")
         made.append(
             {
                 table: rows_of(lake.root, table)

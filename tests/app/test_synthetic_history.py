@@ -22,6 +22,7 @@ from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.core.times import DAY_MS
 from throttlescope.ingest.lake import Lake, write_data_file
 from throttlescope.ingest.sources import recording
+from throttlescope.ingest.spark.task_executor import InProcessExecutor
 from throttlescope.models.anomaly.apply import build_anomalies
 from throttlescope.models.anomaly.rules import RULES
 
@@ -49,7 +50,7 @@ def test_last_day_has_the_anomalies_that_were_simulated(tmp_path: Path) -> None:
     lake.commit(
         "signals", [write_data_file(lake.root, "signals", _day(day)) for day in range(16)], run_id="test"
     )
-    build_anomalies(None, lake, [CLUSTER], JUDGED_MS, END_MS, "test")
+    build_anomalies(InProcessExecutor(), lake, [CLUSTER], JUDGED_MS, END_MS, "test")
     found = {
         (row["topic"].rpartition("/")[2], row["signal"], row["direction"])
         for row in lake.read("anomalies").to_pylist()

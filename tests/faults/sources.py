@@ -18,9 +18,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tests.faults.study import Found, Study
-from tests.ingest.local_tasks import LocalTasks
 from tests.ingest.proxy import Proxy, Reply, proxy
 from tests.ingest.pulsar_series import HOUR_MS, START_MS, broker
+from tests.ingest.task_threads import TaskThreads
 from tests.lab.processes import free_port
 from tests.lab.prometheus import Prometheus, running_prometheus, write_series
 from throttlescope.ingest.core.errors import EXIT_UNREACHABLE, SourceError
@@ -251,7 +251,7 @@ def _undisturbed(server: Prometheus, reader: str, folder: Path) -> Whole:
 
 def _pulled(lake: Lake, url: str, reader: str, access: dict) -> PullResult:
     source = open_prometheus(url, reader=reader, access=Access(**access))
-    return pull(LocalTasks(), lake, source, [], START_MS, END_MS, "run")
+    return pull(TaskThreads(), lake, source, [], START_MS, END_MS, "run")
 
 
 def _asks_for_samples(reader: str, path: str) -> bool:

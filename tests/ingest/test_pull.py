@@ -13,7 +13,6 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.ingest.local_tasks import LocalTasks
 from tests.ingest.proxy import Reply, proxy
 from tests.ingest.pulsar_series import (
     HOUR_MS,
@@ -24,15 +23,17 @@ from tests.ingest.pulsar_series import (
     broker,
     scrapes,
 )
+from tests.ingest.task_threads import TaskThreads
 from tests.lab.prometheus import STALE, running_prometheus, write_series
-from throttlescope.ingest.core.errors import InputError, SourceError, ThrottlescopeError
+from throttlescope.ingest.core.errors import EmptyRangeError, InputError, SourceError, ThrottlescopeError
 from throttlescope.ingest.core.labels import LabelMapping
 from throttlescope.ingest.core.selector import parse_selector
 from throttlescope.ingest.lake import Lake
 from throttlescope.ingest.pull import pull as pull_module
+from throttlescope.ingest.pull.item import plain_error
 from throttlescope.ingest.pull.plan import widened
 from throttlescope.ingest.pull.pull import PullResult, pull
-from throttlescope.ingest.sources.access import Access
+from throttlescope.ingest.sources.access import Access, BrokenStreamError
 from throttlescope.ingest.sources.prometheus import open_prometheus
 
 pytestmark = pytest.mark.prometheus
@@ -66,7 +67,7 @@ def pulled(
     source = open_prometheus(url, reader=reader, mapping=mapping)
     selectors = [parse_selector(text) for text in match]
     return pull(
-        LocalTasks(), lake, source, selectors, start_ms, end_ms, options.pop("run_id", "run"), **options
+        TaskThreads(), lake, source, selectors, start_ms, end_ms, options.pop("run_id", "run"), **options
     )
 
 
@@ -463,7 +464,7 @@ def with_chunk_kind(body: bytes, kind: int) -> bytes:
 
 
 def test_ctrl_c_keeps_what_is_done(lake: Lake, prometheus) -> None:
-    session = LocalTasks()
+    executor = TaskThreads()
 
     def stop(progress) -> None:
         if progress.items_done >= 2:
@@ -475,11 +476,12 @@ def test_ctrl_c_keeps_what_is_done(lake: Lake, prometheus) -> None:
     with proxy(prometheus.url, slow) as between:
         source = open_prometheus(between.url)
         with pytest.raises(KeyboardInterrupt):
-            pull(session, lake, source, [], START_MS, END_MS, "run", progress=stop)
-        assert len(session.interrupted) == 1
+            pull(executor, lake, source, [], START_MS, END_MS, "run", progress=stop)
+        with pytest.raises(RuntimeError, match="after shutdown"):
+            executor.submit(print)
         assert lake.version("samples") is None
         assert list(Path(lake.root).rglob("claims/*/*")) == []
-        result = pull(session, lake, source, [], START_MS, END_MS, "run")
+        result = pull(TaskThreads(), lake, source, [], START_MS, END_MS, "run")
         assert result.items_resumed >= 2
     assert leftovers(lake) == []
 
@@ -498,7 +500,7 @@ def test_never_more_reads_at_once_than_allowed(lake: Lake, prometheus) -> None:
 def test_too_many_series_store_nothing(lake: Lake, prometheus, reader) -> None:
     def asked(most: int) -> PullResult:
         source = open_prometheus(prometheus.url, Access(max_series=most), reader=reader)
-        return pull(LocalTasks(), lake, source, [], START_MS, START_MS + HOUR_MS, "run")
+        return pull(TaskThreads(), lake, source, [], START_MS, START_MS + HOUR_MS, "run")
 
     with pytest.raises(SourceError, match=r"too many series; got more than 2\..*max_series"):
         asked(2)
@@ -669,7 +671,14 @@ def test_all_refused_is_no_success(lake: Lake) -> None:
 
 
 def test_errors_of_tasks_keep_their_exit_code() -> None:
-    for kind, code in ((InputError, 2), (SourceError, 4), (ThrottlescopeError, 1)):
-        told = {"exit_code": code, "what": "w", "got": "g", "expected": None, "fix": "f"}
-        error = pull_module._rebuilt(told)
+    """And no more: a pull repeats no error that a task has repeated already."""
+    for raised, kind, code in (
+        (InputError, InputError, 2),
+        (EmptyRangeError, InputError, 2),
+        (SourceError, SourceError, 4),
+        (BrokenStreamError, SourceError, 4),
+        (ThrottlescopeError, ThrottlescopeError, 1),
+    ):
+        error = plain_error(raised("w", got="g", fix="f"))
         assert (type(error), error.exit_code, str(error)) == (kind, code, "w; got g. Fix: f")
+        assert not error.is_transient

@@ -13,14 +13,15 @@ from pathlib import Path
 
 import pytest
 
-from tests.ingest.local_tasks import LocalTasks
 from tests.ingest.proxy import Reply, proxy
 from tests.ingest.pulsar_series import HOUR_MS, START_MS, broker
+from tests.ingest.task_threads import TaskThreads
 from tests.lab.prometheus import running_prometheus, write_series
 from throttlescope.ingest.core.errors import SourceError
 from throttlescope.ingest.lake import Lake
 from throttlescope.ingest.pull.pull import PullProgress, pull
 from throttlescope.ingest.sources.prometheus import open_prometheus
+from throttlescope.ingest.spark.task_executor import SparkPoolExecutor
 
 pytestmark = [pytest.mark.prometheus, pytest.mark.spark]
 
@@ -38,7 +39,7 @@ def prometheus():
 @pytest.fixture(scope="module")
 def expected(prometheus, tmp_path_factory) -> Lake:
     lake = Lake(tmp_path_factory.mktemp("expected") / "lake")
-    pull(LocalTasks(), lake, open_prometheus(prometheus.url), [], START_MS, END_MS, "run")
+    pull(TaskThreads(), lake, open_prometheus(prometheus.url), [], START_MS, END_MS, "run")
     return lake
 
 
@@ -52,7 +53,9 @@ def test_spark_tasks_bring_the_same(spark, prometheus, expected, tmp_path: Path)
     seen: list[PullProgress] = []
     with proxy(prometheus.url) as between:
         source = open_prometheus(between.url)
-        result = pull(spark, lake, source, [], START_MS, END_MS, "run", progress=seen.append)
+        result = pull(
+            SparkPoolExecutor(spark), lake, source, [], START_MS, END_MS, "run", progress=seen.append
+        )
         assert between.most_at_once <= 2
     assert files(lake) == files(expected)
     assert result.samples == result.samples_written
@@ -67,7 +70,15 @@ def test_task_failure_is_one_line(spark, prometheus, tmp_path: Path) -> None:
         return Reply(500, {"Content-Type": "text/plain"}, b"disk on fire") if large else None
 
     with proxy(prometheus.url, spoil) as between, pytest.raises(SourceError) as caught:
-        pull(spark, Lake(tmp_path / "lake"), open_prometheus(between.url), [], START_MS, END_MS, "run")
+        pull(
+            SparkPoolExecutor(spark),
+            Lake(tmp_path / "lake"),
+            open_prometheus(between.url),
+            [],
+            START_MS,
+            END_MS,
+            "run",
+        )
     assert "disk on fire" in str(caught.value)
     assert "\n" not in str(caught.value)
     assert not (tmp_path / "lake").exists()
@@ -78,11 +89,12 @@ import sys
 from throttlescope.ingest.lake import Lake
 from throttlescope.ingest.pull.pull import pull
 from throttlescope.ingest.spark.session import spark_session
+from throttlescope.ingest.spark.task_executor import SparkPoolExecutor
 from throttlescope.ingest.sources.prometheus import open_prometheus
 
 url, lake, start_ms, end_ms = sys.argv[1:]
 session = spark_session(cores=2, driver_memory="512m")
-pull(session, Lake(lake), open_prometheus(url), [], int(start_ms), int(end_ms), "killed")
+pull(SparkPoolExecutor(session), Lake(lake), open_prometheus(url), [], int(start_ms), int(end_ms), "killed")
 print("done")
 """
 
@@ -114,7 +126,7 @@ def test_stopped_in_the_middle_and_repeated(
                 # A terminal sends Ctrl-C to the whole group, the JVM included.
                 os.killpg(process.pid, signal.SIGINT)
                 _, said = process.communicate(timeout=200)
-                assert said.splitlines()[-1].startswith("KeyboardInterrupt")
+                assert said.splitlines()[-1].startswith("KeyboardInterrupt"), said
         finally:
             process.kill()
             process.wait()
@@ -122,7 +134,9 @@ def test_stopped_in_the_middle_and_repeated(
         wait_until(lambda: not members_of_session(process.pid))
         assert lake.version("samples") is None
         # Same source, same request: the address is part of it.
-        result = pull(spark, lake, open_prometheus(between.url), [], START_MS, END_MS, "repeated")
+        result = pull(
+            SparkPoolExecutor(spark), lake, open_prometheus(between.url), [], START_MS, END_MS, "repeated"
+        )
     assert result.items_resumed >= 2
     assert files(lake) == files(expected)
     assert sorted(os.listdir(lake.root)) == ["samples", "series"]

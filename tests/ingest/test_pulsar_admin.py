@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from tests.app.http_server import answering, html, unauthorised
-from tests.ingest.local_tasks import LocalTasks
+from tests.ingest.task_threads import TaskThreads
 from tests.transforms.lakes import lake_of
 from throttlescope.ingest.core.errors import InputError, SourceError
 from throttlescope.ingest.lake import Lake
@@ -345,7 +345,7 @@ def test_odd_names_are_one_path_segment_each() -> None:
 
 def test_topics_with_a_backlog_are_requested(answers, tmp_path: Path) -> None:
     lake = Lake(tmp_path / "lake")
-    ingest_recordings(LocalTasks(), lake, [list_shipped()[RECORDING]], "run")
+    ingest_recordings(TaskThreads(), lake, [list_shipped()[RECORDING]], "run")
     rows = lake.read("samples", columns=["block_start_ms"])["block_start_ms"].to_pylist()
     start_ms, end_ms = min(rows), max(rows) + 3_600_000
     assert topics_with_backlog(lake, RECORDING, start_ms, end_ms) == [AdminTopic(TOPIC, (0, 1))]
@@ -358,7 +358,7 @@ def test_topics_with_a_backlog_are_requested(answers, tmp_path: Path) -> None:
         assert lake.read("policies").num_rows == before[0] + snapshot.policies.num_rows
         assert lake.read("topic_stats").num_rows == before[1] + 2
         left = pull_admin(lake, admin, RECORDING, start_ms, end_ms, "run", max_topics=0)
-    assert left.failures[-1].reason == "not asked: more than 0"
+    assert left.failures[-1].reason == "not read: more than 0"
 
 
 def sampled(url: str, topics=BOTH_PARTITIONS, **bounds):

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from tests.ingest.local_tasks import LocalTasks
+from tests.ingest.task_threads import TaskThreads
 from throttlescope.ingest.core.errors import InputError
 from throttlescope.ingest.core.metrics import METRICS
 from throttlescope.ingest.core.selector import parse_selector
@@ -56,7 +56,7 @@ def test_ingested_like_any_source(tmp_path: Path) -> None:
     lake = Lake(tmp_path / "lake")
     names = (NAME, "slow-small")
     recordings = [read_recording(list_shipped()[name]) for name in names]
-    result = ingest_recordings(LocalTasks(), lake, [r.folder for r in recordings], "run")
+    result = ingest_recordings(TaskThreads(), lake, [r.folder for r in recordings], "run")
     assert result.clusters == tuple(sorted(names))
     assert result.requests == result.bytes == 0
     assert result.repairs == {}
@@ -82,7 +82,7 @@ def test_ingested_like_any_source(tmp_path: Path) -> None:
     before = {
         table: lake.version(table) for table in ("series", "samples", "policies", "topic_stats", "truth")
     }
-    again = ingest_recordings(LocalTasks(), lake, [r.folder for r in recordings], "again")
+    again = ingest_recordings(TaskThreads(), lake, [r.folder for r in recordings], "again")
     assert again.samples_written == 0
     assert {table: lake.version(table) for table in before} == before
 
@@ -115,7 +115,7 @@ def test_a_missing_or_altered_file(copy: Path, tmp_path: Path, name: str, fault:
         (copy / name).write_bytes(content)
     lake = Lake(tmp_path / "lake")
     with pytest.raises(InputError) as caught:
-        ingest_recordings(LocalTasks(), lake, [list_shipped()["slow-small"], copy], "run")
+        ingest_recordings(TaskThreads(), lake, [list_shipped()["slow-small"], copy], "run")
     assert name in str(caught.value)
     assert "\n" not in str(caught.value)
     assert not (tmp_path / "lake").exists()
@@ -222,6 +222,6 @@ def test_files_outside_folder_are_not_read(copy: Path) -> None:
 def test_twice_the_same_and_none(tmp_path: Path) -> None:
     folder = list_shipped()[NAME]
     with pytest.raises(InputError, match="same name"):
-        ingest_recordings(LocalTasks(), Lake(tmp_path / "lake"), [folder, folder], "run")
+        ingest_recordings(TaskThreads(), Lake(tmp_path / "lake"), [folder, folder], "run")
     with pytest.raises(InputError, match="No recording"):
-        ingest_recordings(LocalTasks(), Lake(tmp_path / "lake"), [], "run")
+        ingest_recordings(TaskThreads(), Lake(tmp_path / "lake"), [], "run")

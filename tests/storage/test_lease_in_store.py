@@ -14,9 +14,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from tests.ingest.local_tasks import LocalTasks
 from tests.ingest.proxy import Reply, proxy
 from tests.ingest.pulsar_series import HOUR_MS, START_MS, broker
+from tests.ingest.task_threads import TaskThreads
 from tests.lab.prometheus import running_prometheus, write_series
 from throttlescope.ingest.core.errors import SourceError
 from throttlescope.ingest.lake import Lake
@@ -154,20 +154,20 @@ def test_lease_is_renewed_during_run(object_store, monkeypatch):
 
 _PULL = """
 import sys
-from tests.ingest.local_tasks import LocalTasks
+from tests.ingest.task_threads import TaskThreads
 from throttlescope.ingest.lake import Lake
 from throttlescope.ingest.pull.pull import pull
 from throttlescope.ingest.sources.prometheus import open_prometheus
 
 url, lake, start_ms, end_ms = sys.argv[1:]
-pull(LocalTasks(), Lake(lake), open_prometheus(url), [], int(start_ms), int(end_ms), "killed")
+pull(TaskThreads(), Lake(lake), open_prometheus(url), [], int(start_ms), int(end_ms), "killed")
 """
 END_MS = START_MS + 2 * HOUR_MS
 
 
 def pulled(root: str, url: str) -> tuple[Lake, PullResult]:
     lake = Lake(root)
-    return lake, pull(LocalTasks(), lake, open_prometheus(url), [], START_MS, END_MS, "run")
+    return lake, pull(TaskThreads(), lake, open_prometheus(url), [], START_MS, END_MS, "run")
 
 
 def committed(lake: Lake) -> dict[str, list[str]]:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def chunks_since_watermark(request: RunRequest) -> tuple[RunRequest, list[Chunk]]:
-    """Ask the sources, and cut what they were not read of into chunks.
+    """Look up how far the sources were read, and cut the rest of the range into chunks.
 
     Several sources begin together, where the one that is furthest behind was read to: the others read hours again that they have,
     which changes nothing.
@@ -26,9 +26,9 @@ def chunks_since_watermark(request: RunRequest) -> tuple[RunRequest, list[Chunk]
         A source cannot be reached or refuses.
     """
     start_ms = min(source.start_ms for source in open_sources(request))
-    asked = replace(request, start_ms=start_ms, since_watermark=False)
+    resumed = replace(request, start_ms=start_ms, since_watermark=False)
     chunks = chunks_of(start_ms, request.end_ms)
     if chunks[-1].end_ms - chunks[0].start_ms <= CHUNK_MS:
         # What goes into one chunk is one read, wherever the grid of chunks would cut it: every hour begins with the end of the one before.
         chunks = [Chunk(chunks[0].start_ms, chunks[-1].end_ms)]
-    return asked, chunks
+    return resumed, chunks

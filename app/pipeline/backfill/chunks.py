@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from throttlescope.ingest.core.errors import InputError
 from throttlescope.ingest.core.times import BLOCK_MS, DAY_MS, block_start, check_range
 
-#: Long enough that what every chunk costs by itself is little beside its samples, short enough to be repeated after a kill.
+#: Long enough that what every chunk costs by itself is little compared with its samples, short enough to be repeated after a kill.
 CHUNK_MS = 6 * BLOCK_MS
 
 

@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
 
 def question(request: RunRequest) -> str:
-    """A text that is equal when the same is asked of the same sources with the same settings, whatever the range."""
+    """A text that is equal for equal requests of the same sources with the same settings, whatever the range."""
     settings = request.settings
-    asked: list[Any] = [settings.window, settings.every, request.override_cluster]
+    parts: list[Any] = [settings.window, settings.every, request.override_cluster]
     for name, cluster in sorted(settings.clusters.items()):
         url = None if cluster.prometheus is None else cluster.prometheus.url
-        asked.append([name, url, sorted(cluster.match), sorted(cluster.labels.renames().items())])
-    return hashlib.sha256(json.dumps(asked).encode()).hexdigest()[:24]
+        parts.append([name, url, sorted(cluster.match), sorted(cluster.labels.renames().items())])
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:24]
 
 
 def left_of(lake: Lake, request: RunRequest, chunks: Iterable[Chunk]) -> list[Chunk]:
@@ -36,8 +36,8 @@ def left_of(lake: Lake, request: RunRequest, chunks: Iterable[Chunk]) -> list[Ch
     rows = lake.read(
         "ingest_runs", columns=["start_ms", "end_ms", "started_ms", "details"], where=where
     ).to_pylist()
-    asked = question(request)
-    done = [row for row in rows if json.loads(row["details"]).get("question") == asked]
+    own = question(request)
+    done = [row for row in rows if json.loads(row["details"]).get("question") == own]
     return [chunk for chunk in chunks if not any(_holds(row, chunk) for row in done)]
 
 

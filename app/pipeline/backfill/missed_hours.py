@@ -2,7 +2,7 @@
 
 A read that fails in the middle leaves hours behind it whose samples are there, and the next one begins where it ended; a diagnosis that
 fails leaves its hours. What is left is seen in the lake alone: samples, no signals, and no line in ``computed``. So it does not matter
-which run failed, how often it was tried, or who looks first: whoever comes next finds them, and once they are computed nobody does.
+which run failed or how often it was tried: the next run finds them, until they are computed.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Missed:
 
 @dataclass
 class CaughtUp:
-    """What was diagnosed beside a range.
+    """What was diagnosed outside a range.
 
     Attributes
     ----------
@@ -68,18 +68,18 @@ def missed_hours(
 ) -> list[Missed]:
     """Hours that have samples and were never computed, oldest first: of the 31 days before a range, and of what came since; not its own.
 
-    Hours that a gate has stopped are none: that was told, and stays so until somebody mends them and runs them again. The newest run
-    that judged an hour speaks of it, because the hour behind a stopped one is read again by the next, and passes.
+    Hours that a gate has stopped are none: the gate has reported them, and they stay stopped until they are mended and run again. The
+    newest run that judged an hour counts, because the hour behind a stopped one is read again by the next, and passes.
 
     Parameters
     ----------
     clusters : iterable of str
-        The only ones that are asked for; none: all.
+        The requested ones; none: all.
     now_ms : int, optional
         Hours that are not over by then are left alone; the clock's by default.
     """
     now_ms = time.time_ns() // 1_000_000 if now_ms is None else now_ms
-    from_ms, asked = block_start(start_ms) - LATE_MS, set(hours_of(start_ms, end_ms))
+    from_ms, requested = block_start(start_ms) - LATE_MS, set(hours_of(start_ms, end_ms))
     there = _with_samples(lake, from_ms, block_start(now_ms), set(clusters))
     view, is_stopped = RecomputeView(lake, there, start_ms), _stopped(lake, from_ms)
     found: dict[tuple[int, int], list[str]] = {}
@@ -87,7 +87,7 @@ def missed_hours(
         known = {hour_ms for stage, hour_ms in view.computed(cluster) if stage == "signals"}
         # An earlier release, and `run --follow`, write no line of it.
         known |= {block_start(file.minimum["minute_ms"]) for file in view.files("signals", cluster)}
-        left = [hour_ms for hour_ms in hours - known - asked if not is_stopped(cluster, hour_ms)]
+        left = [hour_ms for hour_ms in hours - known - requested if not is_stopped(cluster, hour_ms)]
         for span in ranges_of(left):
             found.setdefault(span, []).append(cluster)
     return [
@@ -138,7 +138,7 @@ def _with_samples(lake: Lake, from_ms: int, end_ms: int, clusters: set[str]) -> 
 
 
 def _stopped(lake: Lake, from_ms: int) -> Callable[[str, int], bool]:
-    """Tells of an hour whether the newest run that judged it was stopped by a gate."""
+    """A function that returns whether the newest run that judged an hour was stopped by a gate."""
     names = ["cluster", "start_ms", "end_ms", "started_ms", "status"]
     # One that failed has judged nothing.
     judged = (pc.field("end_ms") > from_ms) & pc.field("status").isin(["done", "gated"])

@@ -1,4 +1,4 @@
-"""What a backfill would ask for. In: opened sources and chunks. Out: series, samples, bytes and requests of each chunk; nothing is read.
+"""What a backfill would read. In: opened sources and chunks. Out: series, samples, bytes and requests of each chunk; nothing is read.
 
 Series are counted by the source at a few moments of the range. Bytes follow from what runs into this lake took per sample before;
 where there was none, they are not known.
@@ -19,12 +19,13 @@ from throttlescope.ingest.core.series import Meter
 from throttlescope.ingest.core.times import format_time
 from throttlescope.ingest.pull.plan import interval_of, items_of, measure
 from throttlescope.ingest.pull.wanted_metrics import wanted_metrics
+from throttlescope.models.messages.catalogue import sentence
 
 if TYPE_CHECKING:
     from throttlescope.ingest.lake import Lake
 
-#: Questions of a chunk beside its reads: what the server is, names, clusters, retention.
-_QUESTIONS = 8
+#: Requests of a chunk other than its reads: what the server is, names, clusters, retention.
+_OTHER_REQUESTS = 8
 
 
 @dataclass(frozen=True)
@@ -88,7 +89,7 @@ def plan_chunks(
             series += here
             samples += here * (chunk.end_ms - chunk.start_ms) // interval_ms
             items = items_of(name, wanted, sizes, chunk.start_ms, chunk.end_ms)
-            requests += _QUESTIONS + sum(len(item.selectors) for item in items)
+            requests += _OTHER_REQUESTS + sum(len(item.selectors) for item in items)
         planned.append(
             Planned(
                 chunk.start_ms, chunk.end_ms, series, samples, requests,
@@ -115,19 +116,23 @@ def plan_lines(planned: Sequence[Planned]) -> list[str]:
     """The sums, in words."""
     todo = [one for one in planned if not one.done]
     if not todo:
-        return ["Every chunk is in the lake; there is nothing to read."]
+        return [sentence("pipeline.plan.nothing")]
     samples = sum(one.samples for one in todo)
     requests = sum(one.requests for one in todo)
     lines = [
-        f"{len(todo)} of {len(planned)} chunks to read, oldest first, from {format_time(todo[0].start_ms)}: "
-        f"about {samples:,} samples in {requests:,} requests."
+        sentence(
+            "pipeline.plan.chunks",
+            left=len(todo),
+            chunks=len(planned),
+            start=format_time(todo[0].start_ms),
+            samples=samples,
+            requests=requests,
+        )
     ]
     if todo[0].bytes_read is None:
-        lines.append("Bytes are not known: nothing was read into this lake yet.")
+        lines.append(sentence("pipeline.plan.bytes_unknown"))
     else:
         read = sum(one.bytes_read for one in todo) / 1e6
         stored = sum(one.bytes_stored or 0 for one in todo) / 1e6
-        lines.append(
-            f"About {read:,.1f} MB read and {stored:,.1f} MB stored, by what earlier reads took per sample."
-        )
+        lines.append(sentence("pipeline.plan.bytes", read_mb=read, stored_mb=stored))
     return lines

@@ -19,6 +19,7 @@ from throttlescope.app.pipeline.request import RunRequest
 from throttlescope.app.pipeline.results import RunResult
 from throttlescope.app.pipeline.run import run_pipeline
 from throttlescope.ingest.lake import Lake
+from throttlescope.models.messages.catalogue import sentence
 from throttlescope.models.messages.units import count, duration_text, minute_text
 
 if TYPE_CHECKING:
@@ -126,8 +127,8 @@ def run_chunks(
             after()
             progress.note(chunk_words(result, found.chunk_s, len(chunks) - number - 1))
     if follows and (found.clusters or before):
-        with progress.step("Episodes and anomalies of the whole range"):
-            # Whoever did the chunks before may have been stopped before this: then it is owed for them too. What is there stays.
+        with progress.step(sentence("pipeline.step.whole_range")):
+            # The run that did the chunks before may have been stopped before this step: then it is due for them too. What is there stays.
             whole = request.diagnosis(clusters=() if before else found.clusters)
             found.warnings += run_pipeline(whole, session=session).warnings
     found.took_s = round(time.monotonic() - began_s, 2)

@@ -14,6 +14,7 @@ from typing import Any
 from throttlescope.app.log import is_json, tell
 from throttlescope.app.pipeline.follow.follower import Cycle
 from throttlescope.ingest.core.times import SECOND_MS, format_time
+from throttlescope.models.messages.catalogue import sentence
 from throttlescope.models.messages.units import count
 
 
@@ -23,7 +24,7 @@ class CycleLines:
     Parameters
     ----------
     as_json : bool
-        JSON lines on stdout beside what is said on stderr.
+        JSON lines on stdout, in addition to the lines on stderr.
     quiet : bool
         Nothing on stderr but what has gone wrong.
     """
@@ -43,20 +44,14 @@ class CycleLines:
         """A source did not answer."""
         if self.as_json:
             self._json("away", {"source": source, "error": error, "wait_s": wait_s})
-        self._say(
-            f"{source} is away, asked again in {wait_s:.0f} s: {error}",
-            "away",
-            logging.WARNING,
-            source=source,
-        )
+        text = sentence("pipeline.follow.away", source=source, wait_s=wait_s, error=error)
+        self._say(text, "away", logging.WARNING, source=source)
 
     def back(self, source: str, away_s: float) -> None:
         """It answers again."""
         if self.as_json:
             self._json("back", {"source": source, "away_s": round(away_s, 1)})
-        self._say(
-            f"{source} answers again after {away_s:.0f} s; what was missed is read now", "back", source=source
-        )
+        self._say(sentence("pipeline.follow.back", source=source, away_s=away_s), "back", source=source)
 
     def say(self, text: str) -> None:
         """Words for a person."""
@@ -68,7 +63,7 @@ class CycleLines:
             self._json("end", {"sources": totals})
         elif not self.quiet:
             cycles = sum(one["cycles"] for one in totals)
-            self._say(f"ended after {count(cycles)} cycles; everything that was read is in the lake", "end")
+            self._say(sentence("pipeline.follow.ended", cycles=count(cycles)), "end")
 
     def _json(self, event: str, facts: dict[str, Any]) -> None:
         text = json.dumps({"event": event, "at_ms": time.time_ns() // 1_000_000} | facts)
@@ -93,7 +88,7 @@ def rss_bytes() -> int | None:
 def _words(done: Cycle) -> str:
     parts = [f"{done.source}: read to {_clock(done.until_ms)}"]
     if done.newest_sample_ms is None:
-        parts.append("no backlog seen yet")
+        parts.append(sentence("pipeline.follow.no_backlog"))
     else:
         parts.append(f"newest sample {_clock(done.newest_sample_ms)}")
     if done.newest_verdict_ms is not None:

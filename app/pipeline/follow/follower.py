@@ -23,6 +23,7 @@ from throttlescope.app.pipeline.sources.prometheus import ClusterSource
 from throttlescope.ingest.core.errors import InputError
 from throttlescope.ingest.core.times import BLOCK_MS, MINUTE_MS, block_start
 from throttlescope.ingest.lake import Lake
+from throttlescope.ingest.spark.task_executor import InProcessExecutor
 from throttlescope.transforms.sample_window import Held
 
 #: Scrapes of a minute have come so long after its end.
@@ -86,9 +87,9 @@ class Follower:
     forecast_every_ms : int
         Distance of two forecasts.
     say : callable
-        For what a person should know beside the cycles.
+        For what a person should know in addition to the cycles.
     stopping : callable
-        Asked before anything is begun.
+        Called before anything is begun; true: stop.
     now_ms : callable
         The clock.
     """
@@ -111,14 +112,14 @@ class Follower:
         self.lake, self.source, self.run_id = lake, source, run_id
         self.window_ms, self.every_ms, self.forecast_every_ms = window_ms, every_ms, forecast_every_ms
         self.first_ms = self.read_ms = self.open_ms = first_ms
-        self.held = Held()
-        self.tail = Tail(source.prometheus, source.selectors, self.held, first_ms, stopping)
+        self.recent = Held()
+        self.tail = Tail(source.prometheus, source.selectors, self.recent, first_ms, stopping)
         self.limits = self.stats = None
         if source.admin is not None:
             named = source.prometheus.mapping.cluster is not None
             self.limits = LimitsWatch(lake, source.admin, run_id, say, named_by_user=named, now_ms=now_ms)
             self.stats = StatsWatch(lake, source.admin, run_id, say)
-        self.signals = HourlySignals(lake, self.held, run_id, self.stats)
+        self.signals = HourlySignals(lake, self.recent, run_id, self.stats)
         self.totals = {"cycles": 0, "samples_written": 0, "rows_quarantined": 0, "verdicts": 0}
         self._now_ms, self._stopping = now_ms, stopping
         self._stored_ms = first_ms
@@ -148,7 +149,7 @@ class Follower:
         SourceError
             The source is away. Nothing was changed; the next cycle reads what this one did not.
         StoppedError
-            Somebody asked to end, and nothing was begun that had to be committed.
+            A stop was requested, and nothing was begun that had to be committed.
         """
         begun_s = time.monotonic()
         now_ms = self._now_ms()
@@ -166,7 +167,7 @@ class Follower:
         changed_ms = min(self.signals.changed.values(), default=until_ms)
         done.verdicts = self._part(done, "verdicts", self._judge)
         if not self._stopping() and not done.behind:
-            self._beside(done, changed_ms, until_ms)
+            self._follow_up(done, changed_ms, until_ms)
         if until_ms - self._stored_ms >= STORED_MS and not self._stopping():
             done.samples_written = self._part(done, "store", self.store)
         self._close(until_ms, now_ms)
@@ -174,7 +175,7 @@ class Follower:
         done.samples = self.tail.samples - samples
         done.requests, done.bytes = self.tail.meter.requests - requests, self.tail.meter.bytes - size
         done.admin_requests = (self.limits.requests if self.limits else 0) - admin_requests
-        done.newest_sample_ms = max(self.held.newest_ms().values(), default=None)
+        done.newest_sample_ms = max(self.recent.newest_ms().values(), default=None)
         done.newest_verdict_ms = self._newest_verdict_ms
         if done.newest_verdict_ms is not None:
             done.age_s = (self._now_ms() - done.newest_verdict_ms) / 1000
@@ -184,22 +185,24 @@ class Follower:
         return done
 
     def store(self) -> int:
-        """Commit the samples that are held of hours that are not closed."""
+        """Commit the samples in memory of hours that are not closed."""
         written = 0
         if self.stats is not None:
             self.stats.store()
         if self.read_ms > self.open_ms:
-            written = store_samples(self.lake, self.held, self.tail, self.open_ms, self.read_ms, self.run_id)
+            written = store_samples(
+                self.lake, self.recent, self.tail, self.open_ms, self.read_ms, self.run_id
+            )
         self._stored_ms = self.read_ms
         self.totals["samples_written"] += written
         return written
 
-    def tell_latest(self) -> None:
-        """Let ``verdict_latest`` say what the verdicts say, where they have changed."""
+    def update_latest(self) -> None:
+        """Update ``verdict_latest`` where verdicts have changed."""
         from throttlescope.models.diagnosis.latest import build_latest
 
         if self._latest_due:
-            build_latest(self.lake, sorted(self.held.newest_ms()), self.run_id)
+            build_latest(self.lake, sorted(self.recent.newest_ms()), self.run_id)
             self._latest_due = False
 
     # -- steps -----------------------------------------------------------------------------
@@ -212,25 +215,25 @@ class Follower:
         for hour_ms in range(block_start(before_ms), until_ms, BLOCK_MS):
             if now_ms < hour_ms + BLOCK_MS + CLOSED_MS:
                 self._young.add(hour_ms)
-        clusters = sorted(self.held.newest_ms())
+        clusters = sorted(self.recent.newest_ms())
         if not self._looked_back:
             # What a rate looks back to from the first hour is what a run finds in the lake.
-            load_hour(self.lake, self.held, clusters, self.first_ms - BLOCK_MS)
+            load_hour(self.lake, self.recent, clusters, self.first_ms - BLOCK_MS)
             self._looked_back = True
         if self.limits is not None and clusters:
             cluster = self._admin_cluster(clusters)
-            topics = self.held.topics_with_backlog(cluster, until_ms - BLOCK_MS)
+            topics = self.recent.topics_with_backlog(cluster, until_ms - BLOCK_MS)
             # The first verdicts wait a while for the limits, later ones take those that are known.
             wait_s = 0.0 if self._limits_looked else LIMITS_WAIT_S
-            self.limits.look(cluster, topics, scraped=self.held.instances(cluster), wait_s=wait_s)
+            self.limits.look(cluster, topics, scraped=self.recent.instances(cluster), wait_s=wait_s)
             self._limits_looked = True
-            # What is asked now says nothing of minutes that are long over.
+            # An answer of now says nothing of minutes that are long over.
             is_fresh = now_ms - until_ms <= _FRESH_MS and not self.limits.of_other_cluster
-            if is_fresh and not self.held.of_metric(_PERMITS):
-                self.stats.look(cluster, self.held.topics_with_backlog(cluster, until_ms - _FRESH_MS))
+            if is_fresh and not self.recent.of_metric(_PERMITS):
+                self.stats.look(cluster, self.recent.topics_with_backlog(cluster, until_ms - _FRESH_MS))
 
     def _make_signals(self) -> None:
-        """Make the open hours anew that anything was read of."""
+        """Recompute the open hours that anything was read of."""
         first_ms = block_start(max(self.open_ms, min(self._dirty_ms or self.open_ms, self.read_ms - 1)))
         hours_ms = range(first_ms, self.read_ms, BLOCK_MS)
         self.signals.build(hours_ms)
@@ -261,26 +264,27 @@ class Follower:
         self.signals.changed = {}
         if made:
             self._latest_due = True
-            newest_ms = max(self.held.newest_ms().values())
+            newest_ms = max(self.recent.newest_ms().values())
             end_ms = min(self.read_ms, newest_ms - newest_ms % MINUTE_MS + MINUTE_MS)
             grid_ms = (end_ms - self.window_ms) // self.every_ms * self.every_ms
             self._newest_verdict_ms = grid_ms + self.window_ms
         return made
 
-    def _beside(self, done: Cycle, changed_ms: int, until_ms: int) -> None:
+    def _follow_up(self, done: Cycle, changed_ms: int, until_ms: int) -> None:
         """What holds everything now, episodes and forecasts, as often as their share of the time allows."""
         from throttlescope.models.episodes.apply import build_episodes
         from throttlescope.models.forecast.apply import build_forecasts
 
+        executor = InProcessExecutor()
         if self._latest_due and self._may("latest"):
-            self._part(done, "latest", self.tell_latest)
-        clusters = sorted(self.held.newest_ms())
+            self._part(done, "latest", self.update_latest)
+        clusters = sorted(self.recent.newest_ms())
         start_ms = min(block_start(changed_ms), until_ms - MINUTE_MS)
         if clusters and self._may("episodes"):
             done.episodes = self._part(
                 done,
                 "episodes",
-                lambda: build_episodes(None, self.lake, clusters, start_ms, until_ms, self.run_id),
+                lambda: build_episodes(executor, self.lake, clusters, start_ms, until_ms, self.run_id),
             )
         # One that is made on the minute up to which was read belongs to the hour that begins there.
         grid_ms = (until_ms - 1) // self.forecast_every_ms * self.forecast_every_ms
@@ -289,7 +293,7 @@ class Follower:
                 done,
                 "forecasts",
                 lambda: build_forecasts(
-                    None,
+                    executor,
                     self.lake,
                     clusters,
                     start_ms,
@@ -319,7 +323,7 @@ class Follower:
             self.open_ms = hour_ms + BLOCK_MS
             self.signals.forget_before(self.open_ms)
             # The hour before an open one is looked back to.
-            self.held.forget_before(hour_ms)
+            self.recent.forget_before(hour_ms)
             self.tail.first_ms = max(self.tail.first_ms, self.open_ms)
 
     # -- time ------------------------------------------------------------------------------

@@ -1,8 +1,8 @@
 """Limits while a run goes on. In: the admin API and the topics with a backlog. Out: ``policies``, ``topic_stats``, ``limits``.
 
-Asked at the start, then every quarter of an hour, in a thread of its own so that no verdict waits for it; topics that begin to
-have a backlog in between are asked about sooner. The calls of a second are bounded as everywhere, and no more than a quarter of
-the time is spent asking. A round in which nothing changed is not stored again for six hours.
+Read at the start, then every quarter of an hour, in a thread of its own so that no verdict waits for it; topics that begin to
+have a backlog in between are read sooner. The calls of a second are bounded as everywhere, and no more than a quarter of
+the time is spent reading. A round in which nothing changed is not stored again for six hours.
 """
 
 from __future__ import annotations
@@ -17,10 +17,11 @@ from throttlescope.ingest.lake import Lake
 from throttlescope.ingest.pull.admin import MAX_TOPICS
 from throttlescope.ingest.quality.admin_scope import other_cluster, other_cluster_words
 from throttlescope.ingest.sources.pulsar_admin import AdminTopic, PulsarAdmin
+from throttlescope.models.messages.catalogue import sentence
 from throttlescope.transforms.limits import resolve_limits
 
 EVERY_MS = 15 * MINUTE_MS
-#: Topics that are new are asked about at most so often.
+#: Topics that are new are read at most so often.
 NEW_TOPICS_MS = 2 * MINUTE_MS
 #: So much longer than a round took, the next one waits.
 _REST = 3
@@ -28,12 +29,12 @@ _STORED_AGAIN_MS = 6 * BLOCK_MS
 
 
 class LimitsWatch:
-    """Asks one cluster's admin API.
+    """Reads one cluster's admin API.
 
     Parameters
     ----------
     say : callable
-        Told once when rounds begin to fail, and once when they succeed again.
+        Called once when rounds begin to fail, and once when they succeed again.
     named_by_user : bool
         The cluster's name was given, so it need not be the brokers' own.
     now_ms : callable
@@ -61,7 +62,7 @@ class LimitsWatch:
         self._named_by_user = named_by_user
         self._say = say
         self._thread: threading.Thread | None = None
-        self._asked: set[AdminTopic] = set()
+        self._read_topics: set[AdminTopic] = set()
         self._due_ms = self._new_due_ms = 0
         self._stored: tuple[int, frozenset] = (0, frozenset())
         self._failing = False
@@ -89,7 +90,7 @@ class LimitsWatch:
             return
         topics = list(topics[:MAX_TOPICS])
         if now_ms < self._due_ms:
-            topics = [topic for topic in topics if topic not in self._asked]
+            topics = [topic for topic in topics if topic not in self._read_topics]
             if not topics or now_ms < self._new_due_ms:
                 return
             whole = False
@@ -111,12 +112,12 @@ class LimitsWatch:
             self._round(cluster, topics, scraped, whole)
         except ThrottlescopeError as error:
             if not self._failing:
-                self._say(f"limits are not read for now; the ones known before go on to hold: {error}")
+                self._say(sentence("pipeline.follow.limits.away", error=error))
             self._failing = True
             self._due_ms = self.now_ms() + NEW_TOPICS_MS
         else:
             if self._failing:
-                self._say("limits are read again")
+                self._say(sentence("pipeline.follow.limits.back"))
             self._failing = False
 
     def _round(self, cluster: str, topics: list[AdminTopic], scraped: set[str], whole: bool) -> None:
@@ -141,7 +142,7 @@ class LimitsWatch:
         if found.topic_stats.num_rows:
             self.lake.upsert("topic_stats", found.topic_stats, run_id=self.run_id)
         resolve_limits(self.lake, [cluster], begun_ms - MINUTE_MS, ended_ms + 1, run_id=self.run_id)
-        self._asked = set(topics) if whole else self._asked | set(topics)
+        self._read_topics = set(topics) if whole else self._read_topics | set(topics)
         rest_ms = _REST * (ended_ms - begun_ms)
         if whole:
             self._due_ms = begun_ms + max(EVERY_MS, rest_ms)

@@ -1,4 +1,4 @@
-"""The hour before the first one. In: a lake and an hour. Out: its samples among those that are held, as far as the lake has them."""
+"""The hour before the first one. In: a lake and an hour. Out: its samples in memory, as far as the lake has them."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from throttlescope.transforms.minutes import metrics_read
 from throttlescope.transforms.sample_window import Held, joined_hours
 
 
-def load_hour(lake: Lake, held: Held, clusters: Sequence[str], hour_ms: int) -> None:
-    """Put an hour of some clusters before what is held of their series."""
+def load_hour(lake: Lake, recent: Held, clusters: Sequence[str], hour_ms: int) -> None:
+    """Put an hour of some clusters before what is in memory of their series."""
     if not clusters or lake.version("samples") is None:
         return
     files = [
@@ -43,4 +43,4 @@ def load_hour(lake: Lake, held: Held, clusters: Sequence[str], hour_ms: int) -> 
         )
     for metric_name, tables in by_metric.items():
         blocks = [(hour_ms, table) for table in tables]
-        held.put_before(metric_name, dict(joined_hours(blocks, labels_of)), hour_ms + BLOCK_MS)
+        recent.put_before(metric_name, dict(joined_hours(blocks, labels_of)), hour_ms + BLOCK_MS)

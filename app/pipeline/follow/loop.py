@@ -1,6 +1,6 @@
-"""When cycles begin and how following ends. In: followers and a rhythm. Out: cycles one after the other until somebody asks to end.
+"""When cycles begin and how following ends. In: followers and a rhythm. Out: cycles one after the other until a stop is requested.
 
-Every source has a thread of its own, so that one that is away holds no other up; within a source a cycle begins only when the one
+Every source has a thread of its own, so that one that is away delays no other; within a source a cycle begins only when the one
 before is over, and takes along whatever was missed.
 """
 
@@ -19,6 +19,7 @@ from throttlescope.ingest.core.errors import InputError, SourceError
 from throttlescope.ingest.core.retry import doubling
 from throttlescope.ingest.core.times import SECOND_MS
 from throttlescope.ingest.lake import ConflictError
+from throttlescope.models.messages.catalogue import sentence
 
 #: Cycles begin so long after a whole multiple of the rhythm: when the scrapes of the minute before are there.
 _AFTER_MS = ARRIVED_MS + SECOND_MS
@@ -29,7 +30,7 @@ _LAST_ROUND_S = 10.0
 
 
 @contextmanager
-def until_asked(stop: threading.Event) -> Iterator[None]:
+def until_stopped(stop: threading.Event) -> Iterator[None]:
     """Let SIGTERM and SIGINT set ``stop``; a second SIGINT interrupts as usual."""
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -127,7 +128,7 @@ def _follow(
         wait_s = next(waits)
         if isinstance(refused, ConflictError):
             # Another run writes the same lake; the next cycle recomputes what was not committed.
-            lines.say(f"{name}: {refused}; tried again in {wait_s:.0f} s")
+            lines.say(sentence("pipeline.follow.conflict", source=name, error=refused, wait_s=wait_s))
         else:
             away_since_s = time.monotonic() if away_since_s is None else away_since_s
             lines.away(name, str(refused), wait_s)
@@ -136,7 +137,7 @@ def _follow(
         follower.limits.end(_LAST_ROUND_S)
         follower.stats.end(_LAST_ROUND_S)
     follower.store()
-    follower.tell_latest()
+    follower.update_latest()
     kept(follower)
 
 

@@ -1,6 +1,6 @@
-"""Signals of the hours that a cycle touches. In: held samples, limits and statistics of the lake. Out: rows, and what changed.
+"""Signals of the hours that a cycle touches. In: samples in memory, limits and statistics of the lake. Out: rows, and what changed.
 
-An hour is made anew whole, since a minute's usual scrape interval is that of its hour; then it is compared with what it was, row
+An hour is recomputed whole, since a minute's usual scrape interval is that of its hour; then it is compared with what it was, row
 by row, so that only windows whose minutes changed are judged again.
 """
 
@@ -38,25 +38,25 @@ class HourlySignals:
     Attributes
     ----------
     changed : dict
-        What was committed and not judged yet; whoever judges it empties it. It outlives a cycle that broke off.
+        What was committed and not judged yet; judging empties it. It outlives a cycle that broke off.
     """
 
-    def __init__(self, lake: Lake, held: Held, run_id: str, sampled: StatsWatch | None = None) -> None:
-        self.lake, self.held, self.run_id, self.sampled = lake, held, run_id, sampled
+    def __init__(self, lake: Lake, recent: Held, run_id: str, sampled: StatsWatch | None = None) -> None:
+        self.lake, self.recent, self.run_id, self.sampled = lake, recent, run_id, sampled
         self.changed: Changed = {}
         self._hours: dict[int, pa.Table] = {}
         self._known: dict[str, tuple[tuple, pa.Table]] = {}
         self._ends_ms: dict[str, int] = {}
 
     def build(self, hours_ms: Iterable[int]) -> None:
-        """Make hours anew, commit those that changed, and note what did.
+        """Recompute hours, commit those that changed, and note what did.
 
         Parameters
         ----------
         hours_ms : iterable of int
             Starts of UTC hours, rising.
         """
-        newest_ms = self.held.newest_ms()
+        newest_ms = self.recent.newest_ms()
         clusters = sorted(newest_ms)
         for hour_ms in hours_ms:
             before = self._hours.get(hour_ms)
@@ -97,12 +97,12 @@ class HourlySignals:
         limits, stats = (self._facts(table, hour_ms) for table in ("limits", "topic_stats"))
         if self.sampled is not None:
             stats = pa.concat_tables([stats, self.sampled.rows().cast(stats.schema)])
-        made = minute_rows(self.held, limits, stats, hour_ms, hour_ms + BLOCK_MS, newest_ms)
+        made = minute_rows(self.recent, limits, stats, hour_ms, hour_ms + BLOCK_MS, newest_ms)
         return signals_of(made).cast(_SCHEMA)
 
     def _facts(self, table: str, hour_ms: int) -> pa.Table:
-        """Rows of ``limits`` or ``topic_stats`` that may speak of the hour's day; read anew when there are new ones."""
-        version, names = self.lake.version(table), sorted(self.held.newest_ms())
+        """Rows of ``limits`` or ``topic_stats`` that may speak of the hour's day; read again when there are new ones."""
+        version, names = self.lake.version(table), sorted(self.recent.newest_ms())
         read = self._known.get(table)
         if read is None or read[0] != (version, names):
             day_ms = hour_ms - hour_ms % DAY_MS
@@ -124,7 +124,7 @@ class HourlySignals:
 
     def _subscriptions(self) -> set[SubscriptionKey]:
         found = set()
-        for one in self.held.of_metric(BACKLOG):
+        for one in self.recent.of_metric(BACKLOG):
             labels = dict(one.labels) | {"partition": int(one.labels["partition"])}
             found.add(SubscriptionKey(*(labels[name] for name in _NAMES)))
         return found

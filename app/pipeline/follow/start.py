@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from throttlescope.app.pipeline.follow.cycle_log import CycleLines
 from throttlescope.app.pipeline.follow.follower import Follower
-from throttlescope.app.pipeline.follow.loop import follow, until_asked
+from throttlescope.app.pipeline.follow.loop import follow, until_stopped
 from throttlescope.app.pipeline.sources.open import open_sources
 from throttlescope.app.pipeline.sources.prometheus import ClusterSource
 from throttlescope.ingest.core.errors import InputError
@@ -70,7 +70,7 @@ def begin(request: RunRequest, every_ms: int, *, quiet: bool, as_json: bool) -> 
     def kept(follower: Follower) -> None:
         _write(lake, manifests[follower.run_id], follower)
 
-    with until_asked(stop):
+    with until_stopped(stop):
         follow(followers, every_ms, lines, stop, kept)
 
 
@@ -92,12 +92,12 @@ def _write(lake: Lake, manifest: RunManifest, follower: Follower) -> None:
     if lake.version("signals") is None:
         return
     manifest.end_ms = follower.read_ms
-    clusters = sorted(follower.held.newest_ms())
+    clusters = sorted(follower.recent.newest_ms())
     manifest.cluster = clusters[0] if len(clusters) == 1 else None
     meter = follower.tail.meter
     manifest.source_requests, manifest.source_bytes = meter.requests, meter.bytes
     manifest.admin_requests = follower.limits.requests if follower.limits else 0
-    manifest.series = sum(len(follower.held.of_metric(name)) for name in follower.held.metrics)
+    manifest.series = sum(len(follower.recent.of_metric(name)) for name in follower.recent.metrics)
     manifest.samples = follower.tail.samples
     manifest.samples_written = follower.totals["samples_written"]
     manifest.rows_quarantined = follower.totals["rows_quarantined"]

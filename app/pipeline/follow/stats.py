@@ -1,7 +1,7 @@
 """Stats while a run goes on. In: the admin API and the topics with a backlog. Out: rows of ``topic_stats``, several a minute.
 
 Where permits of consumers are not scraped, the admin API's stats alone have them. Once a cycle, in a thread of its own, stats
-of the topics with the largest backlogs are asked for a few times; a cycle waits a moment for them, so that its verdicts can
+of the topics with the largest backlogs are read a few times; a cycle waits a moment for them, so that its verdicts can
 use them. Rows are kept in memory and go into the lake with the samples: every round as a commit would rewrite the day's.
 """
 
@@ -16,8 +16,9 @@ from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.core.errors import ThrottlescopeError
 from throttlescope.ingest.lake import Lake
 from throttlescope.ingest.sources.pulsar_admin import AdminTopic, PulsarAdmin
+from throttlescope.models.messages.catalogue import sentence
 
-#: So many times each partition is asked about in a cycle, fewer where that would be too many calls.
+#: So many times each partition is read in a cycle, fewer where that would be too many calls.
 _ROUNDS, _PAUSE_S = 3, 0.7
 #: Calls of a cycle, and how long it may take: rounds count for the minute that ended less than half a minute ago.
 _CALLS, _WITHIN_S = 60, 25.0
@@ -31,7 +32,7 @@ class StatsWatch:
     Parameters
     ----------
     say : callable
-        Told once when rounds begin to fail, and once when they succeed again.
+        Called once when rounds begin to fail, and once when they succeed again.
     """
 
     def __init__(self, lake: Lake, admin: PulsarAdmin, run_id: str, say: Callable[[str], None]) -> None:
@@ -89,18 +90,18 @@ class StatsWatch:
                 within_s=_WITHIN_S,
             )
         except ThrottlescopeError as error:
-            self._tell(str(error))
+            self._report(str(error))
             return
         if found.topic_stats.num_rows:
             with self._new:
                 self._taken.append(found.topic_stats)
         self.rounds += 1
         answered = found.topic_stats.num_rows or not found.failures
-        self._tell(None if answered else found.failures[0].reason)
+        self._report(None if answered else found.failures[0].reason)
 
-    def _tell(self, fault: str | None) -> None:
+    def _report(self, fault: str | None) -> None:
         if fault is not None and not self._failing:
-            self._say(f"stats of topics are not read for now: {fault}")
+            self._say(sentence("pipeline.follow.stats.away", error=fault))
         elif fault is None and self._failing:
-            self._say("stats of topics are read again")
+            self._say(sentence("pipeline.follow.stats.back"))
         self._failing = fault is not None

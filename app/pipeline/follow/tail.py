@@ -38,18 +38,18 @@ class Tail:
     first_ms : int
         From here on everything is read: a whole UTC hour.
     stopping : callable
-        Asked between two reads.
+        Called between two reads; true: stop.
     """
 
     def __init__(
         self,
         source: PrometheusSource,
         selectors: Sequence[Selector],
-        held: Held,
+        recent: Held,
         first_ms: int,
         stopping: Callable[[], bool] = lambda: False,
     ) -> None:
-        self.source, self.selectors, self.held, self.first_ms = source, selectors, held, first_ms
+        self.source, self.selectors, self.recent, self.first_ms = source, selectors, recent, first_ms
         self.meter, self.samples = Meter(), 0
         self._stopping = stopping
         self._read_until: dict[str, int] = {}
@@ -81,7 +81,7 @@ class Tail:
             answers.append((metric_name, since_ms, buffer))
         # Only once all of it is here: rules must not see half of a cycle after a source went away.
         for metric_name, since_ms, buffer in answers:
-            self.held.take(metric_name, buffer, since_ms)
+            self.recent.take(metric_name, buffer, since_ms)
             self._read_until[metric_name] = until_ms
             self.samples += buffer.samples
             changed_ms = min(changed_ms, since_ms)
@@ -94,7 +94,7 @@ class Tail:
             name: self._buffer(selectors, start_ms, end_ms) for name, selectors in self.selectors_of.items()
         }
         for metric_name, buffer in answers.items():
-            self.held.replace(metric_name, buffer, start_ms, end_ms)
+            self.recent.replace(metric_name, buffer, start_ms, end_ms)
             refused += [one.row() for one in buffer.refused.values()]
         return refused
 

@@ -24,7 +24,7 @@ from throttlescope.models.diagnosis.window import SubscriptionKey
 
 #: Windows are filed by the tens of minutes in which they end.
 FILED_MS = 10 * MINUTE_MS
-#: Subscriptions whose change is no older than this beside the newest change are judged together from there on; a change
+#: Subscriptions whose change is no older than this, compared with the newest change, are judged together from there on; a change
 #: further back, such as of an hour's usual scrape interval, costs only its own subscription its older windows again.
 _TOGETHER_MS = 10 * MINUTE_MS
 _NAMES = list(SUBSCRIPTION_KEY_NAMES)
@@ -153,7 +153,7 @@ def _changed_only(rows: pa.Table, changed: Changed) -> pa.Table:
 
 
 def _unchanged(rows: pa.Table, changed: Changed, first_ms: int) -> pa.Table:
-    """Stored windows that were not judged anew."""
+    """Stored windows that were not judged again."""
     if not rows.num_rows:
         return rows
     since = _mask(rows, changed)

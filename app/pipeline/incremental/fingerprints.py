@@ -1,6 +1,6 @@
 """Fingerprints of what goes into an hour, and of what came out. In: a lake. Out: text per UTC hour; equal text, equal input.
 
-Files are named by their content, so their names stand for it. Limits, statistics and policies grow with every snapshot: of those
+Files are named by their content, so their names identify it. Limits, statistics and policies grow with every snapshot: of those
 only what was known of the hour counts, row by row.
 """
 
@@ -40,7 +40,7 @@ class Inputs:
     Parameters
     ----------
     first_ms, last_ms : int
-        UTC hours [first, last) that will be asked for.
+        UTC hours [first, last) that will be requested.
     """
 
     def __init__(

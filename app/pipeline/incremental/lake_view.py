@@ -1,4 +1,4 @@
-"""A lake as a plan looks at it. In: a lake and clusters. Out: file lists and small rows, each asked for once for all clusters."""
+"""A lake as a plan looks at it. In: a lake and clusters. Out: file lists and small rows, each read once for all clusters."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ _AT_ONCE_ROWS = 500_000
 
 
 class RecomputeView:
-    """What is there now; made anew for every stage, because the one before has written.
+    """What is there now; a new one for every stage, because the one before has written.
 
     Parameters
     ----------
     clusters : iterable of str
-        Those that will be asked for.
+        Those that will be requested.
     start_ms : int
-        The earliest time that will be asked for.
+        The earliest time that will be requested.
     """
 
     def __init__(self, lake: Lake, clusters: Iterable[str], start_ms: int) -> None:

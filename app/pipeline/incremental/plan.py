@@ -1,7 +1,7 @@
-"""What a run has to compute. In: the hours asked for, and the lake. Out: for every stage and cluster the hours that differ.
+"""What a run has to compute. In: the requested hours, and the lake. Out: for every stage and cluster the hours that differ.
 
 An hour is computed when what goes into it is not what it was computed from, or when its rows are not those that came out. Looked at
-are the hours asked for, those of which samples came late, and those that look back to hours whose signals differ: an hour for
+are the requested hours, those of which samples came late, and those that look back to hours whose signals differ: an hour for
 signals, a day for verdicts and forecasts. Everything else is left as it is.
 """
 
@@ -29,13 +29,13 @@ def signals_to_compute(
     Parameters
     ----------
     again : bool
-        All hours asked for differ, whatever they were computed from.
+        All requested hours differ, whatever they were computed from.
     """
-    asked = hours_of(start_ms, end_ms)
-    others = {asked[-1] + BLOCK_MS} | late_hours(
-        view, cluster, max(asked[-1] + BLOCK_MS, _newest_ms(view, cluster))
+    requested = hours_of(start_ms, end_ms)
+    others = {requested[-1] + BLOCK_MS} | late_hours(
+        view, cluster, max(requested[-1] + BLOCK_MS, _newest_ms(view, cluster))
     )
-    return _differing(view, settings, cluster, "signals", asked, others, again=again)
+    return _differing(view, settings, cluster, "signals", requested, others, again=again)
 
 
 def following(
@@ -48,17 +48,19 @@ def following(
     *,
     again: bool = False,
 ) -> Hours:
-    """Hours of a later stage: those asked for, and those that look back to (or, by a window, into) hours of ``signals`` that were
+    """Hours of a later stage: the requested ones, and those that look back to (or, by a window, into) hours of ``signals`` that were
     computed since."""
-    asked = hours_of(start_ms, end_ms)
-    changed = behind(view, cluster, stage, max(asked[-1], _newest_ms(view, cluster)))
+    requested = hours_of(start_ms, end_ms)
+    changed = behind(view, cluster, stage, max(requested[-1], _newest_ms(view, cluster)))
     before_ms = -(-settings.window // BLOCK_MS) * BLOCK_MS if stage in ("verdicts", "results") else 0
     reached = {
         hour_ms
-        for one_ms in (*changed, asked[0], asked[-1])
+        for one_ms in (*changed, requested[0], requested[-1])
         for hour_ms in range(one_ms - before_ms, one_ms + REACH_MS[stage] + BLOCK_MS, BLOCK_MS)
     }
-    return _differing(view, settings, cluster, stage, asked, reached | changed, again=again, newer=changed)
+    return _differing(
+        view, settings, cluster, stage, requested, reached | changed, again=again, newer=changed
+    )
 
 
 def _differing(
@@ -66,25 +68,25 @@ def _differing(
     settings: Settings,
     cluster: str,
     stage: str,
-    asked: list[int],
+    requested: list[int],
     others: set[int],
     *,
     again: bool,
     newer: set[int] = frozenset(),
 ) -> Hours:
-    """Of the hours asked for those that differ; of others those that were computed before and differ.
+    """Of the requested hours those that differ; of others those that were computed before and differ.
 
     Where signals are ``newer``, others that nothing is written down of, but of which there are rows, differ as well: an earlier
     release made them.
     """
-    looked_at = sorted({*asked, *others})
+    looked_at = sorted({*requested, *others})
     rows = view.computed(cluster)
     book = {hour_ms: rows[stage, hour_ms] for hour_ms in looked_at if (stage, hour_ms) in rows}
     found = Inputs(view, cluster, looked_at[0], looked_at[-1] + BLOCK_MS, settings)
     inputs = getattr(found, stage)(looked_at)
     table = stage if stage in TIME_COLUMNS else None
     outputs = dict.fromkeys(looked_at) if table is None else found.outputs(table, looked_at)
-    own = set(asked)
+    own = set(requested)
     to_compute = []
     for hour_ms in looked_at:
         row = book.get(hour_ms)

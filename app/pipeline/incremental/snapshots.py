@@ -1,7 +1,7 @@
 """What was known of an hour. In: snapshots of limits, statistics or policies. Out: a text per hour that changes when that does.
 
 A snapshot speaks for what comes after it; the first one of a key also for what lies before it (:mod:`transforms.as_of`). So an
-hour's text stands for all snapshots up to its end, and for the first ones of keys of which nothing was known by then. A snapshot
+hour's text identifies all snapshots up to its end, and for the first ones of keys of which nothing was known by then. A snapshot
 that comes later changes the text of an hour only where it is the first.
 """
 

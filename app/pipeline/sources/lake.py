@@ -1,4 +1,4 @@
-"""The lake itself as the source of a run. In: a request. Out: which clusters have samples in its range; nothing is read anew."""
+"""The lake itself as the source of a run. In: a request. Out: which clusters have samples in its range; nothing is read again."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from throttlescope.app.pipeline.sources.source import ClusterSpan, Ingested, Not
 from throttlescope.ingest.core.errors import InputError
 from throttlescope.ingest.core.times import block_start, dates_of
 from throttlescope.ingest.lake import Lake
+from throttlescope.models.messages.catalogue import sentence
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from pyspark.sql import SparkSession
-
     from throttlescope.app.pipeline.request import RunRequest
+    from throttlescope.ingest.spark.task_executor import TaskExecutor
 
 
 def open_lake(request: RunRequest) -> list[LakeSource]:
-    """Look which clusters have samples in the range; one is asked for by name, or all are.
+    """Look which clusters have samples in the range; one that is named, or all.
 
     Raises
     ------
     InputError
-        There is no lake, or it never held samples of the cluster that is named.
+        There is no lake, or it never had samples of the cluster that is named.
     """
     root = request.settings.lake.absolute()
     lake = Lake(root)
@@ -95,8 +95,8 @@ class LakeSource:
     clusters: tuple[str, ...]
     name: str = field(default="lake", init=False)
 
-    def ingest(self, session: SparkSession, lake: Lake, run_id: str, note: Note) -> Ingested:
+    def ingest(self, executor: TaskExecutor, lake: Lake, run_id: str, note: Note) -> Ingested:
         """Nothing is brought; what is there is what the run computes from."""
         spans = (ClusterSpan(self.clusters, self.start_ms, self.end_ms),) if self.clusters else ()
-        note(", ".join(self.clusters) or "no samples in the range")
+        note(", ".join(self.clusters) or sentence("pipeline.no_samples"))
         return Ingested(self.name, self.clusters, spans)

@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any
 from throttlescope.app.pipeline.sources.source import ClusterSpan, Ingested, Note, Source, pulled_note
 from throttlescope.ingest.core.errors import InputError, SourceError
 from throttlescope.ingest.core.selector import Selector, parse_selector
+from throttlescope.models.messages.catalogue import sentence
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
     from throttlescope.app.config import Cluster, Settings
     from throttlescope.app.pipeline.request import RunRequest
     from throttlescope.ingest.core.labels import LabelMapping
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
     from throttlescope.ingest.pull.pull import PullResult
     from throttlescope.ingest.sources.prometheus import PrometheusSource
     from throttlescope.ingest.sources.pulsar_admin import Failure, PulsarAdmin
+    from throttlescope.ingest.spark.task_executor import TaskExecutor
 
 
 def open_cluster(name: str, cluster: Cluster, request: RunRequest) -> Source:
@@ -76,7 +76,7 @@ def _open_admin(cluster: Cluster, settings: Settings) -> PulsarAdmin:
 
 @dataclass
 class ClusterSource:
-    """A Prometheus, and the admin API beside it where there is one."""
+    """A Prometheus, and the cluster's admin API where there is one."""
 
     prometheus: PrometheusSource
     admin: PulsarAdmin | None
@@ -97,12 +97,12 @@ class ClusterSource:
 
         return Reader(lake, self.prometheus, self.selectors, run_id, self.retention_ms, self.reset)
 
-    def ingest(self, session: SparkSession, lake: Lake, run_id: str, note: Note) -> Ingested:
+    def ingest(self, executor: TaskExecutor, lake: Lake, run_id: str, note: Note) -> Ingested:
         from throttlescope.ingest.pull.pull import pull
 
         def read(start_ms: int, end_ms: int) -> PullResult:
             return pull(
-                session,
+                executor,
                 lake,
                 self.prometheus,
                 self.selectors,
@@ -122,7 +122,7 @@ class ClusterSource:
         )  # fmt: skip
         pulled = found.pulled
         if pulled is None:
-            note("no samples in the range; a gap was written down")
+            note(sentence("pipeline.no_samples.gap"))
             return done
         done.spans = (ClusterSpan(pulled.clusters, pulled.start_ms, pulled.end_ms),)
         done.source_requests += pulled.requests
@@ -135,10 +135,10 @@ class ClusterSource:
         done.rows_quarantined = pulled.rows_quarantined
         done.details |= pulled.details()
         if self.admin is not None:
-            self._ask_admin(lake, run_id, note, done)
+            self._read_admin(lake, run_id, note, done)
         return done
 
-    def _ask_admin(self, lake: Lake, run_id: str, note: Note, done: Ingested) -> None:
+    def _read_admin(self, lake: Lake, run_id: str, note: Note, done: Ingested) -> None:
         from throttlescope.ingest.pull.admin import pull_admin
         from throttlescope.ingest.quality.admin_scope import admin_scope_findings
 
@@ -187,8 +187,14 @@ def _unanswered(cluster: str, failures: Sequence[Failure]) -> dict[str, Any]:
         "table": "policies",
         "severity": "warning",
         "success": False,
-        "observed": f"{len(failures)} questions without an answer, such as {first.scope} of {first.key}: {first.reason}",
-        "expected": "an answer to every question; without one the limit concerned is unknown",
+        "observed": sentence(
+            "pipeline.admin.unanswered",
+            failures=len(failures),
+            scope=first.scope,
+            subject=first.key,
+            reason=first.reason,
+        ),
+        "expected": sentence("pipeline.admin.expected"),
         "rows": len(failures),
         "example": json.dumps({"scope": first.scope, "key": first.key, "reason": first.reason}),
     }

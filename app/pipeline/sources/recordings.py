@@ -14,10 +14,9 @@ from throttlescope.ingest.core.times import format_time
 from throttlescope.ingest.sources.recording import Recording, list_shipped, read_recording
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
     from throttlescope.app.pipeline.request import RunRequest
     from throttlescope.ingest.lake import Lake
+    from throttlescope.ingest.spark.task_executor import TaskExecutor
 
 
 def open_recordings(request: RunRequest) -> list[RecordingsSource]:
@@ -83,13 +82,13 @@ class RecordingsSource:
     def end_ms(self) -> int:
         return max(span.end_ms for span in self.spans)
 
-    def ingest(self, session: SparkSession, lake: Lake, run_id: str, note: Note) -> Ingested:
+    def ingest(self, executor: TaskExecutor, lake: Lake, run_id: str, note: Note) -> Ingested:
         """Bring all of them in; the range narrows only what is computed from them."""
         from throttlescope.ingest.pull.recordings import ingest_recordings
 
         folders = [recording.folder for recording in self.recordings]
         pulled = ingest_recordings(
-            session, lake, folders, run_id, progress=lambda progress: note(pulled_note(progress))
+            executor, lake, folders, run_id, progress=lambda progress: note(pulled_note(progress))
         )
         return Ingested(
             self.name,

@@ -10,10 +10,9 @@ from throttlescope.ingest.core.times import BLOCK_MS
 from throttlescope.models.messages.units import count
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
     from throttlescope.ingest.lake import Lake
     from throttlescope.ingest.pull.pull import PullProgress
+    from throttlescope.ingest.spark.task_executor import TaskExecutor
 
 Note = Callable[[str], None]
 
@@ -34,11 +33,11 @@ class Ingested:
     Attributes
     ----------
     spans : tuple of ClusterSpan
-        What is now in the lake of the range that was asked for.
+        What is now in the lake of the requested range.
     repaired : tuple of ClusterSpan
         Hours outside it of which samples came that had been missing.
     findings : list of dict
-        Rows of ``quality`` of the door, without the run's own columns.
+        Rows of ``quality`` of ingest validation, without the run's own columns.
     """
 
     source: str
@@ -71,7 +70,7 @@ class Source(Protocol):
     start_ms: int
     end_ms: int
 
-    def ingest(self, session: SparkSession, lake: Lake, run_id: str, note: Note) -> Ingested: ...
+    def ingest(self, executor: TaskExecutor, lake: Lake, run_id: str, note: Note) -> Ingested: ...
 
 
 def groups_of(ingested: Sequence[Ingested]) -> list[tuple[tuple[str, ...], int, int]]:

@@ -28,7 +28,7 @@ def begin_of(
 ) -> int:
     """Where a read that goes on begins: the watermark less the overlap, not before what the source still keeps.
 
-    A range that was read whole before begins at its own start: whoever asks for it once more wants it read once more.
+    A range that was read whole before begins at its own start: a repeated request reads it again.
 
     Raises
     ------
@@ -70,7 +70,7 @@ def begun(source: ClusterSource, request: RunRequest) -> ClusterSource:
 
 
 def note_down(request: RunRequest, url: str, selectors: Sequence[Selector], cluster: str | None) -> None:
-    """Write down that a source that was read before could not be asked for a range."""
+    """Write down that a source that was read before did not answer for a range."""
     lake, now_ms = Lake(request.settings.lake.absolute()), time.time_ns() // 1_000_000
     key = SourceKey.of(public_url(clean_url(url)), selectors, cluster)
     mark = watermarks.watermark(lake, key)

@@ -57,10 +57,11 @@ def bring_history(session: SparkSession | None, lake: Lake, settings: Settings, 
     """Put the history into a lake and diagnose its last days; a second time changes nothing."""
     from throttlescope.app.pipeline.results import Results
     from throttlescope.app.pipeline.stages import Stages
+    from throttlescope.models.messages.catalogue import sentence
     from throttlescope.models.messages.units import count
 
     manifest = RunManifest("demo", "the simulator", START_MS, END_MS)
-    with progress.step("Adding a synthetic history, made by the simulator"):
+    with progress.step(sentence("pipeline.step.history")):
         if not lake.files("signals", partition={"cluster": {CLUSTER}}):
             rows = read_history()
             _write(lake, rows, manifest.run_id)

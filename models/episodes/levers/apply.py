@@ -1,13 +1,13 @@
 """Counterfactuals of a lake's episodes. In: ``episodes``, ``verdicts`` and samples of a range. Out: the column ``counterfactual``.
 
-Spark's tasks get a shard's questions of one day each and read the samples themselves; the answers are little, and the driver writes
-them. An answer that is stored for the same question is not made again.
+A call gets a shard's questions of one day and reads the samples itself, in a task of Spark or here; the answers are little, and the
+driver writes them. An answer that is stored for the same question is not made again.
 """
 
 from __future__ import annotations
 
-import pickle
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
+from concurrent.futures import Executor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -21,13 +21,8 @@ from throttlescope.models.episodes.levers.question import VERDICT_COLUMNS, Lever
 from throttlescope.models.episodes.levers.shard import ShardWork, answers_of, works_of
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
     from throttlescope.ingest.lake import Lake
 
-_RESULT = pa.schema(
-    [pa.field("episode_id", pa.string(), nullable=False), pa.field("answer", pa.binary(), nullable=False)]
-)
 #: A window that began earlier does not reach an episode any more.
 _LONGEST_WINDOW_MS = DAY_MS
 
@@ -55,7 +50,7 @@ class Answered:
 
 
 def build_counterfactuals(
-    session: SparkSession | None,
+    executor: Executor,
     lake: Lake,
     clusters: Iterable[str],
     start_ms: int,
@@ -66,8 +61,8 @@ def build_counterfactuals(
 
     Parameters
     ----------
-    session : SparkSession or None
-        None: in this process.
+    executor : Executor
+        Makes the replays.
     clusters : iterable of str
     start_ms, end_ms : int
         Episodes that touch [start_ms, end_ms).
@@ -100,7 +95,8 @@ def build_counterfactuals(
         }
         known = len(answers)
         works = works_of(lake, cluster, [one for name, one in asked.items() if name not in answers])
-        answers |= _on_spark(session, works) if session is not None else _here(works)
+        for answered in executor.map(_answers, works):
+            answers |= answered
         _write(lake, episodes, answers, run_id)
         failed = sum(value["failed"] is not None for value in answers.values())
         total += Answered(len(asked), known, failed)
@@ -131,37 +127,8 @@ def _judged_anew(question: LeverQuestion, stored: Mapping[str, Any]) -> dict[str
     return {**stored, "verdict_lever": question.verdict_lever, "agrees": agrees}
 
 
-def _here(works: Iterable[ShardWork]) -> dict[str, dict[str, Any]]:
-    return dict(pair for work in works for pair in answers_of(work))
-
-
-def _on_spark(session: SparkSession, works: list[ShardWork]) -> dict[str, dict[str, Any]]:
-    # Imported here: asking in-process needs no Spark.
-    from pyspark.sql.pandas.types import from_arrow_schema
-
-    if not works:
-        return {}
-
-    def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for batch in batches:
-            for pickled in batch.column("work").to_pylist():
-                for name, value in answers_of(pickle.loads(pickled)):  # noqa: S301 - our own, from the driver
-                    yield pa.RecordBatch.from_pydict(
-                        {"episode_id": [name], "answer": [pickle.dumps(value, 5)]}, _RESULT
-                    )
-
-    rows = pa.table(
-        {
-            "task": pa.array(range(len(works)), pa.int32()),
-            "work": pa.array([pickle.dumps(work, 5) for work in works], pa.binary()),
-        }
-    )
-    frame = session.createDataFrame(rows).repartitionById(len(works), "task")
-    found = frame.mapInArrow(run, from_arrow_schema(_RESULT)).toArrow()
-    return {
-        name: pickle.loads(value)  # noqa: S301 - what our own task made
-        for name, value in zip(*(found.column(one).to_pylist() for one in _RESULT.names), strict=True)
-    }
+def _answers(work: ShardWork) -> dict[str, dict[str, Any]]:
+    return dict(answers_of(work))
 
 
 def _write(

@@ -13,6 +13,7 @@ import pyarrow as pa
 from tests.models.anomaly.lakes import Subscription, fill, minute_ms, signals, verdicts
 from tests.models.anomaly.traffic import DAY
 from throttlescope.ingest.lake import Lake
+from throttlescope.ingest.spark.task_executor import InProcessExecutor
 from throttlescope.models.anomaly.apply import build_anomalies
 
 TODAY = 18
@@ -52,5 +53,5 @@ def write(root: Path, *, judged: bool = True) -> Lake:
     )
     fill(lake, "verdicts", pa.concat_tables(said))
     if judged:
-        build_anomalies(None, lake, {"prod"}, START_MS, END_MS, "by hand")
+        build_anomalies(InProcessExecutor(), lake, {"prod"}, START_MS, END_MS, "by hand")
     return lake

@@ -15,6 +15,7 @@ import pyarrow as pa
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.core.times import BLOCK_MS, MINUTE_MS, date_of, parse_time
 from throttlescope.ingest.lake import Lake
+from throttlescope.ingest.spark.task_executor import InProcessExecutor
 from throttlescope.models.episodes.apply import build_episodes
 
 END_MS = parse_time("2026-11-20T03:00:00Z", now_ms=0)
@@ -224,7 +225,9 @@ def write_sample_lake(root: Path, samples: tuple[Sample, ...] = SAMPLES, *, trut
     ):
         if rows:
             lake.upsert(table, pa.Table.from_pylist(rows, schema=TABLES[table].loose_schema), run_id="sample")
-    build_episodes(None, lake, {sample.cluster for sample in samples}, START_MS, END_MS, "sample")
+    build_episodes(
+        InProcessExecutor(), lake, {sample.cluster for sample in samples}, START_MS, END_MS, "sample"
+    )
     forecasts = pa.Table.from_pylist(_forecasts(samples), schema=TABLES["forecasts"].loose_schema)
     if forecasts.num_rows:
         lake.upsert("forecasts", forecasts, run_id="sample")

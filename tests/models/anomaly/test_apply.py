@@ -10,6 +10,7 @@ from tests.models.anomaly.traffic import DAY
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.core.errors import InputError
 from throttlescope.ingest.lake import Lake
+from throttlescope.ingest.spark.task_executor import SparkPoolExecutor
 from throttlescope.models.anomaly import apply
 from throttlescope.models.anomaly.apply import build_anomalies, find_anomalies
 
@@ -97,14 +98,14 @@ def test_too_large_range_is_refused_before_reading(lake, monkeypatch):
 @pytest.mark.long
 def test_spark_writes_what_this_process_finds(spark, lake):
     day = (minute_ms(TODAY), minute_ms(TODAY + 1))
-    count = build_anomalies(spark, lake, ["prod"], *day, "run")
+    count = build_anomalies(SparkPoolExecutor(spark), lake, ["prod"], *day, "run")
     rows = stored(lake)
     # Two days before are written too, in which nothing was found.
     assert count == len(rows) == 5
     here = find_anomalies(lake, minute_ms(TODAY - 2), minute_ms(TODAY + 1))
     assert rows == [{name: row[name] for name in rows[0]} for row in in_order(here)]
     version = lake.version("anomalies")
-    build_anomalies(spark, lake, ["prod"], *day, "again")
+    build_anomalies(SparkPoolExecutor(spark), lake, ["prod"], *day, "again")
     assert lake.version("anomalies") == version
     # A row that is found no more goes, one of before stays.
     before = dict(rows[0], start_ms=minute_ms(TODAY - 5), date="2026-10-06")
@@ -112,7 +113,7 @@ def test_spark_writes_what_this_process_finds(spark, lake):
     lake.upsert(
         "anomalies", pa.Table.from_pylist([before, gone], schema=TABLES["anomalies"].schema), run_id="by hand"
     )
-    build_anomalies(spark, lake, ["prod"], *day, "third")
+    build_anomalies(SparkPoolExecutor(spark), lake, ["prod"], *day, "third")
     assert stored(lake) == in_order([before, *rows])
 
 
@@ -126,11 +127,13 @@ def test_continued_anomaly_stays_one_row(spark, tmp_path):
     rows = signals(one, other)
     starts_ms = rows.column("minute_ms").to_numpy()
     fill(lake, "signals", rows.filter(pa.array(starts_ms < minute_ms(TODAY + 1))))
-    build_anomalies(spark, lake, ["prod"], minute_ms(TODAY), minute_ms(TODAY + 1), "first")
+    build_anomalies(SparkPoolExecutor(spark), lake, ["prod"], minute_ms(TODAY), minute_ms(TODAY + 1), "first")
     (first,) = stored(lake)
     assert (first["state"], first["end_ms"]) == ("open", minute_ms(TODAY + 1))
     fill(lake, "signals", rows.filter(pa.array(starts_ms >= minute_ms(TODAY + 1))))
-    build_anomalies(spark, lake, ["prod"], minute_ms(TODAY + 1), minute_ms(TODAY + 2), "second")
+    build_anomalies(
+        SparkPoolExecutor(spark), lake, ["prod"], minute_ms(TODAY + 1), minute_ms(TODAY + 2), "second"
+    )
     (second,) = stored(lake)
     assert (second["state"], second["start_ms"]) == ("closed", first["start_ms"])
     assert abs(second["end_ms"] - minute_ms(TODAY + 1, 200)) <= 5 * 60_000
@@ -139,5 +142,5 @@ def test_continued_anomaly_stays_one_row(spark, tmp_path):
 @pytest.mark.long
 def test_an_empty_lake_has_no_anomalies(spark, tmp_path):
     lake = Lake(tmp_path / "empty")
-    assert build_anomalies(spark, lake, ["prod"], minute_ms(1), minute_ms(2), "run") == 0
+    assert build_anomalies(SparkPoolExecutor(spark), lake, ["prod"], minute_ms(1), minute_ms(2), "run") == 0
     assert lake.version("anomalies") is None

@@ -8,6 +8,7 @@ from tests.models.episodes.scenes import DAY, KEY, fill, minutes, verdicts
 from throttlescope.ingest.core.errors import InputError
 from throttlescope.ingest.core.times import BLOCK_MS, MINUTE_MS
 from throttlescope.ingest.lake import Lake
+from throttlescope.ingest.spark.task_executor import InProcessExecutor, SparkPoolExecutor
 from throttlescope.models.episodes import apply
 from throttlescope.models.episodes.apply import build_episodes, write_incidents
 from throttlescope.models.episodes.find import find_episodes
@@ -41,7 +42,7 @@ def stored(lake, table="episodes"):
 def test_episodes_on_spark_are_those_in_process(spark, tmp_path):
     rows, said = two_hours()
     lake = lake_of(tmp_path / "lake", rows, said)
-    assert build_episodes(spark, lake, ["prod"], DAY, DAY + 2 * BLOCK_MS, "one") == 2
+    assert build_episodes(SparkPoolExecutor(spark), lake, ["prod"], DAY, DAY + 2 * BLOCK_MS, "one") == 2
     found = stored(lake)
     assert [row["subscription"] for row in found] == ["audit", "billing"]
     assert found == sorted(find_episodes(lake), key=lambda row: row["subscription"])
@@ -49,7 +50,7 @@ def test_episodes_on_spark_are_those_in_process(spark, tmp_path):
     assert (incident["kind"], len(incident["members"])) == ("topic_limiter", 2)
     # A second time changes nothing, not even the version.
     before = (lake.version("episodes"), lake.version("incidents"))
-    build_episodes(spark, lake, ["prod"], DAY, DAY + 2 * BLOCK_MS, "again")
+    build_episodes(SparkPoolExecutor(spark), lake, ["prod"], DAY, DAY + 2 * BLOCK_MS, "again")
     assert stored(lake) == found
     assert (lake.version("episodes"), lake.version("incidents")) == before
 
@@ -63,17 +64,17 @@ def test_next_run_continues_open_episode(spark, tmp_path):
         [row for row in rows if row["minute_ms"] < first],
         [row for row in said if row["window_end_ms"] <= first],
     )
-    build_episodes(spark, lake, ["prod"], DAY, first, "one")
+    build_episodes(SparkPoolExecutor(spark), lake, ["prod"], DAY, first, "one")
     (audit, _) = stored(lake)
     assert (audit["state"], audit["end_ms"]) == ("open", None)
     fill(lake, "signals", [row for row in rows if row["minute_ms"] >= first], "minute_ms")
     fill(lake, "verdicts", [row for row in said if row["window_end_ms"] > first], "window_start_ms")
-    build_episodes(spark, lake, ["prod"], first, first + BLOCK_MS, "two")
+    build_episodes(SparkPoolExecutor(spark), lake, ["prod"], first, first + BLOCK_MS, "two")
     (now, _) = stored(lake)
     assert (now["episode_id"], now["state"]) == (audit["episode_id"], "drained")
     assert stored(lake) == sorted(find_episodes(lake), key=lambda row: row["subscription"])
     # A run over the first hour alone loses nothing of the second.
-    build_episodes(spark, lake, ["prod"], DAY, first, "one again")
+    build_episodes(SparkPoolExecutor(spark), lake, ["prod"], DAY, first, "one again")
     assert [row["state"] for row in stored(lake)] == ["drained", "drained"]
 
 
@@ -88,7 +89,7 @@ def test_long_episode_continues_from_midnight(spark, tmp_path):
         fill(lake, "signals", [row for row in rows if start_ms <= row["minute_ms"] < end_ms], "minute_ms")
         new = [row for row in said if start_ms <= row["window_start_ms"] < end_ms]
         fill(lake, "verdicts", new, "window_start_ms")
-        build_episodes(spark, lake, ["prod"], start_ms, end_ms, f"to {high}")
+        build_episodes(SparkPoolExecutor(spark), lake, ["prod"], start_ms, end_ms, f"to {high}")
     (one,) = stored(lake)
     assert (one["state"], (one["end_ms"] - one["start_ms"]) // MINUTE_MS) == ("drained", 32 * 60 - 1)
     (once,) = find_episodes(lake)
@@ -122,7 +123,7 @@ def test_incidents_include_concurrently_written_episodes(tmp_path, monkeypatch, 
             came.append(when)
             fill(lake, "signals", minutes(BUSY, key=late), "minute_ms")
             fill(lake, "verdicts", verdicts(letters, key=late), "window_start_ms")
-            build_episodes(None, Lake(lake.root), ["prod"], DAY, DAY + 2 * BLOCK_MS, "other")
+            build_episodes(InProcessExecutor(), Lake(lake.root), ["prod"], DAY, DAY + 2 * BLOCK_MS, "other")
             (told,) = stored(lake, "incidents")
             assert len(told["members"]) == 3
 
@@ -140,7 +141,7 @@ def test_incidents_include_concurrently_written_episodes(tmp_path, monkeypatch, 
         monkeypatch.setattr(apply, "incidents_of", looked)
     else:
         monkeypatch.setattr(Lake, "commit", committed)
-    build_episodes(None, lake, ["prod"], DAY, DAY + 2 * BLOCK_MS, "one")
+    build_episodes(InProcessExecutor(), lake, ["prod"], DAY, DAY + 2 * BLOCK_MS, "one")
     assert came
     (told,) = stored(lake, "incidents")
     assert [member["subscription"] for member in told["members"]] == ["audit", "billing", "late"]

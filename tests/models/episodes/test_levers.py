@@ -9,6 +9,7 @@ from tests.models.episodes.scenes import verdicts
 from tests.models.throttling.replay.samples import SELECTOR, START_MS, key, scenario, simulated_lake
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.core.times import BLOCK_MS, DAY_MS, MINUTE_MS, date_of
+from throttlescope.ingest.spark.task_executor import InProcessExecutor, SparkPoolExecutor
 from throttlescope.models.diagnosis.causes import CAUSE_OF
 from throttlescope.models.diagnosis.counterfactual import counterfactuals
 from throttlescope.models.diagnosis.window import SubscriptionKey
@@ -56,8 +57,10 @@ def lake_with(folder, *episodes, letters="TTS", **fields):
     return lake
 
 
-def build(lake, session=None):
-    return build_counterfactuals(session, lake, ["prod"], START_MS - DAY_MS, START_MS + DAY_MS, "run")
+def build(lake, executor=None):
+    return build_counterfactuals(
+        executor or InProcessExecutor(), lake, ["prod"], START_MS - DAY_MS, START_MS + DAY_MS, "run"
+    )
 
 
 def answers(lake):
@@ -169,7 +172,7 @@ def test_long_replays_are_shortened_or_skipped(tmp_path, monkeypatch):
 def test_spark_answers_equal_in_process(spark, tmp_path):
     """They are kept when episodes are recomputed."""
     lake, here = (lake_with(tmp_path / name, episode(), episode(of=GONE)) for name in ("spark", "here"))
-    assert build(lake, spark) == build(here)
+    assert build(lake, SparkPoolExecutor(spark)) == build(here)
     assert answers(lake) == answers(here)
 
 

@@ -13,6 +13,7 @@ from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.core.errors import InputError
 from throttlescope.ingest.core.times import BLOCK_MS, MINUTE_MS, date_of
 from throttlescope.ingest.lake import Lake
+from throttlescope.ingest.spark.task_executor import InProcessExecutor, SparkPoolExecutor
 from throttlescope.models.forecast.apply import build_forecasts, forecasts_of
 
 FIVE_MS = 5 * MINUTE_MS
@@ -46,7 +47,9 @@ def test_spark_says_what_one_process_says(spark, tmp_path) -> None:
     fill(lake, rows)
     fill(lake, others)
     fill_policies(lake, answers)
-    written = build_forecasts(spark, lake, ["prod", "other"], HOUR_MS, end_ms(30), "run", every_ms=FIVE_MS)
+    written = build_forecasts(
+        SparkPoolExecutor(spark), lake, ["prod", "other"], HOUR_MS, end_ms(30), "run", every_ms=FIVE_MS
+    )
     found = stored(lake)
     assert written == len(found)
     prod = [row for row in found if row["cluster"] == "prod"]
@@ -58,12 +61,16 @@ def test_spark_says_what_one_process_says(spark, tmp_path) -> None:
     assert {row["kind"] for row in other} == {"drain"}
     assert max(row["made_at_ms"] for row in other) <= end_ms(20)
     version = lake.version("forecasts")
-    build_forecasts(spark, lake, ["prod", "other"], HOUR_MS, end_ms(30), "again", every_ms=FIVE_MS)
+    build_forecasts(
+        SparkPoolExecutor(spark), lake, ["prod", "other"], HOUR_MS, end_ms(30), "again", every_ms=FIVE_MS
+    )
     assert lake.version("forecasts") == version
     # More minutes: the hour is made anew, and holds the old forecasts as they were.
     more = rows_of([*FALLING, 76_000.0, 72_000.0, 68_000.0, 64_000.0, 60_000.0])[30:]
     fill(lake, more)
-    build_forecasts(spark, lake, ["prod"], HOUR_MS, HOUR_MS + BLOCK_MS, "more", every_ms=FIVE_MS)
+    build_forecasts(
+        SparkPoolExecutor(spark), lake, ["prod"], HOUR_MS, HOUR_MS + BLOCK_MS, "more", every_ms=FIVE_MS
+    )
     kept = [
         row
         for row in stored(lake)
@@ -75,9 +82,13 @@ def test_spark_says_what_one_process_says(spark, tmp_path) -> None:
 
 @pytest.mark.spark
 def test_nothing_to_forecast(spark, tmp_path) -> None:
-    assert build_forecasts(spark, Lake(tmp_path), ["prod"], HOUR_MS, end_ms(30), "run") == 0
+    assert (
+        build_forecasts(SparkPoolExecutor(spark), Lake(tmp_path), ["prod"], HOUR_MS, end_ms(30), "run") == 0
+    )
 
 
 def test_distance_below_a_minute_is_refused(tmp_path) -> None:
     with pytest.raises(InputError, match="--every"):
-        build_forecasts(None, Lake(tmp_path), ["prod"], HOUR_MS, end_ms(30), "run", every_ms=90_000)
+        build_forecasts(
+            InProcessExecutor(), Lake(tmp_path), ["prod"], HOUR_MS, end_ms(30), "run", every_ms=90_000
+        )

@@ -69,6 +69,11 @@ def test_each_call_has_its_sentence_and_values():
     assert wrong == []
 
 
+def test_no_placeholder_is_called_key():
+    """``sentence(key, **values)`` has an argument of that name, and fails only when it is called."""
+    assert [key for key in ALL if "key" in placeholders(key)] == []
+
+
 def test_each_prefix_has_sentences_with_its_values():
     for where, prefix, values in PREFIXED:
         assert prefix.count(".") > 1 or prefix.endswith("."), f"{where}: {prefix} would take in too much"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from throttlescope.ingest.spark.task_executor import SparkPoolExecutor
 from throttlescope.models.throttling import Scenario, ScenarioError, simulate, sweep
 
 
@@ -72,7 +73,7 @@ def test_more_consumers_never_raise_the_backlog(found):
 
 @pytest.mark.spark
 def test_spark_gives_the_same_rows(spark, found):
-    assert sweep(scenario(), GRID, seed=3, session=spark).equals(found)
+    assert sweep(scenario(), GRID, seed=3, executor=SparkPoolExecutor(spark)).equals(found)
 
 
 @pytest.mark.parametrize(
