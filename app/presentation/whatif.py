@@ -83,6 +83,11 @@ def question(answer: ReplayAnswer) -> str:
     return " and ".join(clauses) or message("whatif.change.nothing").text
 
 
+def headline(answer: ReplayAnswer) -> str:
+    """The question as a whole sentence."""
+    return message("whatif.headline", changes=question(answer)).text
+
+
 def drained(forecast: Forecast, style: ValueStyle) -> str:
     """When the backlog is gone: ``16 min 2 s``, ``at the earliest 7 s``, or its growth."""
     found = main(forecast)

@@ -15,6 +15,7 @@ from throttlescope.ingest.core.metrics import BROKER_MARKS
 from throttlescope.ingest.core.selector import NAME_LABEL, parse_selector
 from throttlescope.ingest.core.times import DAY_MS, MINUTE_MS, SECOND_MS
 from throttlescope.ingest.lake.newest_samples import newest_samples
+from throttlescope.models.messages.catalogue import sentence
 from throttlescope.models.messages.units import duration_text, minute_text
 
 if TYPE_CHECKING:
@@ -99,7 +100,7 @@ def lake_freshness(
         behind_ms = read_to.get(name, 0) - newest.get(name, 0)
         looked_ms = max(watched.get(name, 0), watched.get(ALL, 0))
         if one.late and name in newest and behind_ms < 10 * MINUTE_MS and at_ms - looked_ms <= max_age_ms:
-            note = f"idle: the source was read up to {minute_text(looked_ms)} and had nothing new"
+            note = sentence("freshness.source_idle", until=minute_text(looked_ms))
             one = Freshness(name, table, one.newest_ms, one.age_ms, False, note)
         found.append(one)
     return found
@@ -134,9 +135,7 @@ def source_freshness(settings: Settings, *, at_ms: int, max_age_ms: int) -> list
             brokers_ms = _newest_at_source(questions, _selectors(cluster, BROKER_MARKS), at_ms)
             alive = _judged(shown, "source", brokers_ms, at_ms, max_age_ms)
             if not alive.late:
-                note = (
-                    f"idle: brokers are scraped up to {minute_text(brokers_ms)}, no subscription has samples"
-                )
+                note = sentence("freshness.subscriptions_idle", until=minute_text(brokers_ms))
                 one = Freshness(shown, "source", one.newest_ms, one.age_ms, False, note)
         found.append(one)
     return found

@@ -22,6 +22,11 @@ def count(value: float | None) -> str:
     return "-" if value is None or not math.isfinite(value) else f"{value:,.0f}"
 
 
+def counted(number: int, noun: str, plural: str = "") -> str:
+    """A number with its noun: ``1 episode``, ``1,200 episodes``."""
+    return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"
+
+
 def share(value: float | None) -> str:
     """A share as a percentage."""
     return "-" if value is None or not math.isfinite(value) else f"{100 * value:.0f} %"

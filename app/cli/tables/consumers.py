@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from throttlescope.app.presentation.output import freshness, print_table
 from throttlescope.app.presentation.verdicts import subscription_text
+from throttlescope.models.messages.catalogue import sentence
 from throttlescope.models.messages.rounded import number
-from throttlescope.models.messages.units import count, minute_text, share
+from throttlescope.models.messages.units import count, counted, minute_text, share
 
 if TYPE_CHECKING:
     from throttlescope.models.diagnosis.partitions import SubscriptionPartitions
@@ -21,8 +22,13 @@ _SHOWN = 10
 def print_consumers(found: Sequence[SlowConsumers]) -> None:
     """Print a table of consumers for each window in which they were measured, and a line for each in which they were not."""
     for one in found:
-        name = subscription_text(one.key._asdict())
-        title = f"{name}, {minute_text(one.start_ms)} to {minute_text(one.end_ms)[11:]} UTC. {one.text}"
+        title = sentence(
+            "tables.consumers.title",
+            subscription=subscription_text(one.key._asdict()),
+            start=minute_text(one.start_ms),
+            end=minute_text(one.end_ms)[11:],
+            summary=one.text,
+        )
         if not one.consumers:
             print_table([("consumer", "left")], [], title=title)
             continue
@@ -51,11 +57,14 @@ def print_consumers(found: Sequence[SlowConsumers]) -> None:
                 for row in one.consumers[:_SHOWN]
             ],
             title=title,
-            notes=[
-                "slow: the broker waits for it and it does less than half of what the fastest does; no permits: share of the "
-                "samples in which it had no room." + (f" {one.of - _SHOWN} more." if one.of > _SHOWN else "")
-            ],
+            notes=[_note(one.of)],
         )
+
+
+def _note(consumers: int) -> str:
+    if consumers > _SHOWN:
+        return sentence("tables.consumers.note_more", more=consumers - _SHOWN)
+    return sentence("tables.consumers.note")
 
 
 def print_partitions(found: Sequence[SubscriptionPartitions], *, now_ms: int) -> None:
@@ -89,11 +98,13 @@ def print_partitions(found: Sequence[SubscriptionPartitions], *, now_ms: int) ->
             ]
             for one in found
         ],
-        title=f"{len(found)} subscription{'' if len(found) == 1 else 's'}",
+        title=counted(len(found), "subscription"),
         heads=2 if clusters else 1,
         notes=[
-            "worst: the largest ready backlog that something holds, in the newest window of each partition. "
-            + freshness(max((one.worst["window_end_ms"] for one in found), default=None), now_ms)
+            sentence(
+                "tables.partitions.note",
+                freshness=freshness(max((one.worst["window_end_ms"] for one in found), default=None), now_ms),
+            )
         ],
     )
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from throttlescope.app.presentation.output import freshness, print_table, write_result
 from throttlescope.app.presentation.verdicts import subscription_text
 from throttlescope.ingest.core.times import format_time
+from throttlescope.models.messages.catalogue import sentence
 from throttlescope.models.messages.units import count, minute_text, share
 
 if TYPE_CHECKING:
@@ -46,17 +47,13 @@ def print_reopened(found: Reopened, *, now_ms: int) -> None:
             [name, _cell(name, stored), _cell(name, again)]
             for name in ("cause", "side", "limiter", "variant", "confidence", "why", "rules_version")
         ],
-        title=f"{subscription_text(stored)}, {format_time(stored['window_start_ms'])} to "
-        f"{format_time(stored['window_end_ms'])}",
-        notes=[
-            f"Written {format_time(found.made_ms)} from version {found.signals_version} of signals."
-            + (
-                " The minutes have been repaired since; both columns judge those of then."
-                if found.repaired
-                else ""
-            ),
-            "Same verdict." if not found.differences else f"Different: {', '.join(found.differences)}.",
-        ],
+        title=sentence(
+            "tables.reopen.title",
+            subscription=subscription_text(stored),
+            start=format_time(stored["window_start_ms"]),
+            end=format_time(stored["window_end_ms"]),
+        ),
+        notes=_notes(found),
     )
     print_table(
         [("evidence then", "left"), ("weight", "left"), ("in words", "left")],
@@ -75,10 +72,20 @@ def print_reopened(found: Reopened, *, now_ms: int) -> None:
         ],
         title="Minutes",
         notes=[
-            "in, out: messages in the minute; no permits: share of the consumers' samples; rho: use / limit. "
-            + freshness(stored["window_end_ms"], now_ms)
+            sentence("tables.reopen.note", freshness=freshness(stored["window_end_ms"], now_ms)),
         ],
     )
+
+
+def _notes(found: Reopened) -> list[str]:
+    written, version = format_time(found.made_ms), found.signals_version
+    if found.repaired:
+        first = sentence("tables.reopen.repaired", written=written, version=version)
+    else:
+        first = sentence("tables.reopen.written", written=written, version=version)
+    if not found.differences:
+        return [first, sentence("tables.reopen.same")]
+    return [first, sentence("tables.reopen.different", names=", ".join(found.differences))]
 
 
 def _cell(name: str, row: dict[str, Any]) -> str:

@@ -30,6 +30,7 @@ from throttlescope.models.diagnosis.partitions import SubscriptionPartitions, ov
 from throttlescope.models.diagnosis.slowest import METRICS, SlowConsumers, slowest_consumers
 from throttlescope.models.diagnosis.verdict import Verdict
 from throttlescope.models.diagnosis.window import SubscriptionKey
+from throttlescope.models.messages.catalogue import sentence
 from throttlescope.transforms.broker_use import signals_of
 from throttlescope.transforms.minutes import minute_rows
 from throttlescope.transforms.promql.source import Series
@@ -168,7 +169,7 @@ def diagnose_now(
     )  # fmt: skip
     steps_s["verdicts"] = hurry.passed_s
     if judged.left_out:
-        notes.append(f"{judged.left_out} earlier windows were not judged: the time was up.")
+        notes.append(sentence("diagnose_now.left_out", windows=judged.left_out))
     newest_of = {
         key: one for key, one in judged.newest.items() if asked.means(key.partition, key.subscription)
     }
@@ -201,17 +202,22 @@ def diagnose_now(
 
 def _said(said_by: Waited[SaidOfTopic] | None, hurry: Hurry) -> tuple[SaidOfTopic, list[str]]:
     if said_by is None:
-        return SaidOfTopic(), ["Limits are unknown: no admin API was named (--pulsar-admin URL)."]
+        return SaidOfTopic(), [sentence("diagnose_now.no_admin")]
     try:
         said = said_by.result(hurry, _ADMIN_UNTIL, "The admin API")
     except SourceError as error:
-        return SaidOfTopic(), [f"Limits are unknown. {error}"]
+        return SaidOfTopic(), [sentence("diagnose_now.admin_failed", error=error)]
     if not said.failures:
         return said, []
     first = said.failures[0]
     return said, [
-        f"{len(said.failures)} questions to the admin API have no answer, such as {first.scope} of {first.key}: "
-        f"{first.reason}. What they would tell is unknown."
+        sentence(
+            "diagnose_now.admin_incomplete",
+            requests=len(said.failures),
+            scope=first.scope,
+            key=first.key,
+            reason=first.reason,
+        )
     ]
 
 
@@ -221,15 +227,16 @@ def _of_this_cluster(said: SaidOfTopic, found: TopicSamples) -> tuple[SaidOfTopi
     other = other_cluster(said.policies, found.cluster, instances)
     if other is None:
         return said, []
-    words = other_cluster_words(other, found.cluster)
+    difference = other_cluster_words(other, found.cluster)
     return SaidOfTopic(requests=said.requests), [
-        f"Limits are unknown: {words}. Where it is the same cluster, name it with --cluster {found.cluster}."
+        sentence("diagnose_now.other_cluster", difference=difference, cluster=found.cluster)
     ]
 
 
 def _refused(found: TopicSamples) -> list[str]:
     return [
-        f"{count} series could not be placed: {reason}." for reason, count in sorted(found.refused.items())
+        sentence("diagnose_now.not_placed", series=count, reason=reason)
+        for reason, count in sorted(found.refused.items())
     ]
 
 

@@ -15,6 +15,7 @@ from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
 from throttlescope.ingest.contracts.vocabulary import UNITS
 from throttlescope.ingest.core.errors import SourceError
 from throttlescope.ingest.sources.prometheus import PrometheusSource
+from throttlescope.models.messages.catalogue import sentence
 from throttlescope.transforms.minutes import minute_rows
 from throttlescope.transforms.promql.source import Series
 from throttlescope.transforms.topic_samples import IndexedSource, TopicSamples, read_sharing
@@ -61,9 +62,9 @@ def sharing(
         return minute_rows(source, limits, stats, *hours, {found.cluster: found.span_ms[1]})
 
     try:
-        return Waited(read).result(hurry, _SHARING_UNTIL, "What shares the broker's limit"), True, []
+        return Waited(read).result(hurry, _SHARING_UNTIL, sentence("diagnose_now.sharing")), True, []
     except SourceError as error:
-        return None, False, [f"The use of the broker's limit is unknown. {error}"]
+        return None, False, [sentence("diagnose_now.broker_use_unknown", error=error)]
 
 
 def _counting_entries(minutes: pa.Table, series: list[Series]) -> pa.Table:
