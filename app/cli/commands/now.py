@@ -84,13 +84,13 @@ def now(
     are those of run, and nothing is written anywhere. What is not known in time is said to be unknown.
     """
     from throttlescope.app.cli.tables.now import write_now
-    from throttlescope.app.services.diagnose_now import Hurry, diagnose_now
+    from throttlescope.app.services.diagnose_now import Deadline, diagnose_now
 
     options = CommandOptions(context)
-    question, hurry = _question(options), Hurry(options.duration_ms("deadline") / SECOND_MS)
+    question, limit = _question(options), Deadline(options.duration_ms("deadline") / SECOND_MS)
     settings = options.settings("window", "every", sources=options.sources)
     named = cluster is not None and prometheus is not None
-    write_now(diagnose_now(question, settings, override_cluster=named, hurry=hurry), options)
+    write_now(diagnose_now(question, settings, override_cluster=named, deadline=limit), options)
 
 
 def _question(options: CommandOptions) -> NowQuestion:

@@ -28,8 +28,8 @@ def print_now(answer: NowAnswer, *, now_ms: int) -> None:
     rows = sorted(
         answer.verdicts.to_pylist(), key=lambda row: (-(row["backlog_entries"] or 0), row["partition"])
     )
-    shown = [row for row in rows if row["cause"] != "healthy" or answer.asked.subscription is not None]
-    lines = [f"{answer.asked.topic} (cluster {answer.cluster})"]
+    shown = [row for row in rows if row["cause"] != "healthy" or answer.question.subscription is not None]
+    lines = [f"{answer.question.topic} (cluster {answer.cluster})"]
     if not rows:
         lines.append(sentence("tables.now.no_window"))
     for rolled in answer.partitions:

@@ -10,8 +10,8 @@ import pytest
 from tests.app.http_server import answering
 from tests.app.now.recorded import Recorded
 from tests.app.now.recorded_admin import RecordedAdmin
-from throttlescope.app.services.diagnose_now import CancelledError, Hurry
-from throttlescope.app.services.diagnose_now.admin import CALLS_PER_S, HurriedAdmin, ask_topic
+from throttlescope.app.services.diagnose_now import CancelledError, Deadline
+from throttlescope.app.services.diagnose_now.admin import CALLS_PER_S, DeadlineAdmin, read_topic_admin
 from throttlescope.ingest.core.errors import SourceError
 
 NAME = "partition-hot-msg"
@@ -27,13 +27,15 @@ def admin(recorded):
     return RecordedAdmin(recorded, recorded.state("first")[1])
 
 
-def asked_within(url: str, hurry: Hurry, share: float = 1.0, calls_per_s: float = 1000.0) -> HurriedAdmin:
-    return HurriedAdmin([url], calls_per_s=calls_per_s).within(hurry, share)
+def admin_within(
+    url: str, deadline: Deadline, share: float = 1.0, calls_per_s: float = 1000.0
+) -> DeadlineAdmin:
+    return DeadlineAdmin([url], calls_per_s=calls_per_s).within(deadline, share)
 
 
 def test_limits_statistics_and_consumers_of_every_partition(recorded, admin):
     with answering(admin) as url:
-        said = ask_topic(asked_within(url, Hurry(60)), recorded.topic)
+        said = read_topic_admin(admin_within(url, Deadline(60)), recorded.topic)
     assert said.failures == ()
     assert said.requests == len(admin.asked)
     assert {(one.partition, one.subscription) for one in said.consumers} == {(n, "billing") for n in range(4)}
@@ -47,7 +49,7 @@ def test_limits_statistics_and_consumers_of_every_partition(recorded, admin):
     }
 
 
-class OfCalls(Hurry):
+class OfCalls(Deadline):
     """A clock of calls: each takes its share of a second, however fast the machine is."""
 
     @property
@@ -62,17 +64,17 @@ def test_what_there_is_no_time_for_is_not_asked_and_stays_unknown(recorded, admi
     nobody_cancels.asked = lambda: len(admin.asked)
     with answering(admin) as url:
         # Fifty calls a second: of some thirty questions about half a second's worth is asked.
-        hurry = OfCalls(0.3, nobody_cancels)
-        said = ask_topic(asked_within(url, hurry, calls_per_s=CALLS_PER_S), recorded.topic)
+        deadline = OfCalls(0.3, nobody_cancels)
+        said = read_topic_admin(admin_within(url, deadline, calls_per_s=CALLS_PER_S), recorded.topic)
     assert 0 < said.requests == len(admin.asked) < 30
-    assert {one.reason for one in said.failures} == {"not asked: the time was up"}
+    assert {one.reason for one in said.failures} == {"not requested: the deadline had passed"}
     limits, _ = said.of_cluster("prod")
     assert "subscription" not in {row["level"] for row in limits.to_pylist()}
 
 
 def test_whoever_cancels_is_asked_for_nothing_more(recorded, admin):
     with answering(admin) as url, pytest.raises(CancelledError):
-        ask_topic(asked_within(url, Hurry(60, lambda: len(admin.asked) > 3)), recorded.topic)
+        read_topic_admin(admin_within(url, Deadline(60, lambda: len(admin.asked) > 3)), recorded.topic)
     assert len(admin.asked) == 4
 
 
@@ -82,7 +84,7 @@ def test_an_api_that_refuses_everything_is_an_error(recorded):
         answering(lambda *_: (500, "text/plain", b"out of order")) as url,
         pytest.raises(SourceError, match="answers no question"),
     ):
-        ask_topic(asked_within(url, Hurry(60)), recorded.topic)
+        read_topic_admin(admin_within(url, Deadline(60)), recorded.topic)
     assert time.monotonic() - started_s < 30
 
 
@@ -93,12 +95,12 @@ def configurations(admin) -> list[str]:
 def test_of_many_brokers_only_the_owners_are_asked(recorded, admin):
     (owner,) = json.loads(admin.answers["/admin/v2/brokers"])
     with answering(admin) as url:
-        plain, _ = ask_topic(asked_within(url, Hurry(60)), recorded.topic).of_cluster("prod")
+        plain, _ = read_topic_admin(admin_within(url, Deadline(60)), recorded.topic).of_cluster("prod")
     assert len(configurations(admin)) == 1
     admin.answers["/admin/v2/brokers"] = json.dumps([owner, *(f"10.0.0.{n}:8080" for n in range(40))])
     admin.asked.clear()
     with answering(admin) as url:
-        said = ask_topic(asked_within(url, Hurry(60)), recorded.topic)
+        said = read_topic_admin(admin_within(url, Deadline(60)), recorded.topic)
     assert (len(configurations(admin)), said.failures) == (1, ())
     lookups = [path for path in admin.asked if path.startswith("/lookup/")]
     assert len(lookups) == len(set(lookups)) == 4
@@ -110,13 +112,13 @@ def test_of_many_brokers_only_the_owners_are_asked(recorded, admin):
 def test_where_an_owner_is_not_known_all_brokers_are_asked(recorded, admin):
     admin.answers["/admin/v2/brokers"] = json.dumps([f"127.0.0.{n}:9" for n in range(2, 8)])
     with answering(admin) as url:
-        said = ask_topic(asked_within(url, Hurry(60)), recorded.topic)
+        said = read_topic_admin(admin_within(url, Deadline(60)), recorded.topic)
     asked = [one.key for one in said.failures if one.scope == "broker_configuration_runtime"]
     assert len(asked) == 6
 
 
 def test_nothing_said_is_nothing_known():
-    from throttlescope.app.services.diagnose_now.admin import SaidOfTopic
+    from throttlescope.app.services.diagnose_now.admin import TopicAdminData
 
-    limits, stats = SaidOfTopic().of_cluster("prod")
+    limits, stats = TopicAdminData().of_cluster("prod")
     assert (limits.num_rows, stats.num_rows) == (0, 0)
