@@ -37,18 +37,19 @@ def carried(error: Exception) -> ThrottlescopeError | None:
         "duckdb",
         "deltalake",
     ):
-        from throttlescope.ingest.lake.store_errors import is_store_fault, told
+        from throttlescope.ingest.lake.store_errors import is_store_fault
+        from throttlescope.ingest.lake.store_errors import told as store_error
 
         if is_store_fault(error):
-            return told(error, _address_in(text))
+            return store_error(error, _address_in(text))
     if write_errors.says_full(error):
         return write_errors.told(error)
     if write_errors.says_read_only(error):
         return write_errors.told_read_only(error)
-    from throttlescope.ingest.lake.damage import told as told_as_damage
+    from throttlescope.ingest.lake.damage import told as damage_error
 
     # Last, because it reads the file that is named.
-    return told_as_damage(text)
+    return damage_error(text)
 
 
 def _address_in(text: str) -> str:

@@ -324,8 +324,8 @@ class OpenLake:
         """
         from throttlescope.app.notebook.answers import read_what_if
 
-        asked = (changes, at, window, history, horizon, drained_below_entries)
-        return read_what_if(self.lake, subscription, cluster, *asked)
+        settings = (changes, at, window, history, horizon, drained_below_entries)
+        return read_what_if(self.lake, subscription, cluster, *settings)
 
     def recommend(
         self,

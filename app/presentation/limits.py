@@ -115,7 +115,7 @@ def known_limits(minutes: pd.DataFrame, *, since_ms: int | None = None) -> list[
     Parameters
     ----------
     since_ms : int, optional
-        A limit that was lifted after this is told as it was; without it the newest minute alone counts.
+        A limit that was lifted after this is shown as it was; without it the newest minute alone counts.
     """
     if minutes.empty:
         return []
@@ -127,9 +127,9 @@ def known_limit(minutes: pd.DataFrame, level: str, unit: str, *, since_ms: int |
     rates = _rate(minutes, level, unit)
     at, lifted_ms = len(minutes) - 1, None
     if since_ms is not None and pd.isna(rates.iat[at]):
-        held = (rates.notna() & (minutes["minute_ms"] >= since_ms)).to_numpy()[:-1].nonzero()[0]
-        if len(held):
-            at, lifted_ms = int(held[-1]), int(minutes["minute_ms"].iat[int(held[-1]) + 1])
+        set_at = (rates.notna() & (minutes["minute_ms"] >= since_ms)).to_numpy()[:-1].nonzero()[0]
+        if len(set_at):
+            at, lifted_ms = int(set_at[-1]), int(minutes["minute_ms"].iat[int(set_at[-1]) + 1])
     periods_s = minutes[f"limit_{level}_period_s"].astype(float)
     use = minutes[f"rho_{level}_{unit}"].astype(float).max()
     read_size, read_batch = (minutes[name].iat[at] for name in ("read_size_bytes", "read_batch_entries"))

@@ -32,7 +32,7 @@ class ValueStyle:
     setting : callable
         Value, key of a change and period in seconds to text with its unit; None for no limit.
     duration, span : callable
-        Seconds to text: measured ones, and those that somebody selected.
+        Seconds to text: measured ones, and those that a user selected.
     msg_rate, entries_rate : callable
         Rates to text with their unit.
     moment : callable

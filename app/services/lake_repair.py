@@ -1,4 +1,4 @@
-"""A damaged lake made whole again, as far as sources and computation reach. In: a request, a lake. Out: what was done and what cannot be had.
+"""Repair of a damaged lake, as far as sources and computation reach. In: a request, a lake. Out: what was done and what is lost.
 
 The order makes a kill harmless: what is taken out of a table is written down first, and is forgotten when it is back.
 """
@@ -30,6 +30,7 @@ from throttlescope.ingest.lake.upkeep.losses import (
     take_out,
 )
 from throttlescope.ingest.lake.upkeep.mend_log import mend_log
+from throttlescope.models.messages.catalogue import sentence
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -165,7 +166,7 @@ def repair(
         raise _cannot_go_on(plan.gone)
     (done.forgotten if forget else done.left).extend(plan.gone)
     if plan.read:
-        # A source that is away is told before anything is taken out for it.
+        # An unreachable source is an error before anything is taken out for it.
         _check_source(request)
     take_out(lake, wanted, "repair")
     command = "ingest" if lake.version("signals") is None else "run"
@@ -194,7 +195,7 @@ def _read(request: RunRequest, session: SparkSession | None) -> str:
     try:
         return run_pipeline(request, session=session).status
     except EmptyRangeError:
-        return "the source has nothing of it any more"
+        return sentence("steps.repair.source_empty")
 
 
 def _cannot_go_on(gone: Sequence[DamageLoss]) -> InputError:
@@ -217,7 +218,7 @@ def _check_source(request: RunRequest) -> None:
             got="no --prometheus, no --recording and no cluster in a configuration file",
             fix="name the source that they came from; or add --forget to go on without them",
         )
-    # That it answers is all that is asked.
+    # Only that it answers is checked.
     open_sources(replace(request, command="ingest", start_ms=None, end_ms=None, reset_watermark=True))
 
 

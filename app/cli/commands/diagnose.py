@@ -59,13 +59,13 @@ def diagnose(
     """Compute limits, signals, verdicts and what follows from them for a range of which the lake holds the samples.
 
     This is what run does after it has read a source: ingest and then diagnose is the same as run, in two steps that may be
-    retried apart. No Prometheus and no admin API is asked. The range is widened to whole UTC hours.
+    retried apart. No Prometheus and no admin API is read. The range is widened to whole UTC hours.
 
     Only hours are computed whose samples, limits or settings are not those that they were computed from: hours of the range, hours
     of the last month of which samples came late, and what looks back to them. The same range twice changes nothing. With --missed,
     hours too that an ingest has brought before it failed, or whose diagnosis failed: a schedule goes on from there by itself.
 
-    A range without samples is idle: that is said, nothing is computed, and the exit code is 0.
+    A range without samples is idle: the command says so, computes nothing, and the exit code is 0.
     """
     from throttlescope.app.cli.tables.run import write_run
     from throttlescope.app.services.source_run import run_diagnosis

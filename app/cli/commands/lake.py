@@ -27,8 +27,10 @@ def register(app: typer.Typer) -> None:
         history
     )
     family.command("check", short_help="Compare every table with its contract, its log and its files.")(check)
-    family.command("repair", short_help="Read again and compute again what is missing or damaged.")(repair)
-    family.command("compact", short_help="Put small files together.")(compact)
+    family.command("repair", short_help="Restore what is missing or damaged: read it again or recompute it.")(
+        repair
+    )
+    family.command("compact", short_help="Merge small files.")(compact)
     family.command("expire", short_help="Remove hours that are older than an age.")(expire)
     family.command("vacuum", short_help="Delete files that no version names any more.")(vacuum)
     app.add_typer(family, name="lake")
@@ -122,7 +124,7 @@ def compact(
         ),
     ] = "2h",
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Say which files would be put together; write nothing.")
+        bool, typer.Option("--dry-run", help="Print which files would be merged; write nothing.")
     ] = False,
     format: FormatOption = Format.table,
     quiet: Quiet = False,

@@ -28,9 +28,7 @@ def reopen(
     ] = None,
     as_of: Annotated[
         str | None,
-        typer.Option(
-            "--as-of", metavar="T", help="The verdict that stood at T, where a later run replaced it."
-        ),
+        typer.Option("--as-of", metavar="T", help="The verdict as of T, where a later run replaced it."),
     ] = None,
     lake: LakeFolder = None,
     format: FormatOption = Format.table,

@@ -28,7 +28,7 @@ def register(app: typer.Typer) -> None:
     spark = typer.Typer(help="What a Spark cluster needs, and whether it works.", no_args_is_help=True)
     spark.command(short_help="Write the archive that brings the package to executors.")(package)
     spark.command(short_help="Print the file that spark-submit runs.")(program)
-    spark.command(short_help="Ask the executors of a cluster what they are.")(check)
+    spark.command(short_help="Print what the executors of a cluster run.")(check)
     app.add_typer(spark, name="spark")
 
 

@@ -16,6 +16,7 @@ from throttlescope.app.services.whatif.scales import Scale, scales
 from throttlescope.app.services.whatif.window import read_ground
 from throttlescope.ingest.core.errors import InputError
 from throttlescope.ingest.lake import Lake
+from throttlescope.models.messages.catalogue import sentence
 from throttlescope.models.recommendation import advise
 from throttlescope.models.recommendation.smallest import smallest_consumers, smallest_limit
 from throttlescope.models.throttling.replay import (
@@ -118,7 +119,7 @@ def run_search(search: Search, note: Note) -> dict[str, Any]:
 
 
 def _any(search: Search, ground: Ground, note: Note) -> dict[str, Any]:
-    note(POINTS // 4, POINTS, "trying every lever")
+    note(POINTS // 4, POINTS, sentence("steps.whatif.levers"))
     advice = advise(ground.observed, target_s=search.target_s, ground=ground)
     return {
         "lever": ANY,
@@ -130,7 +131,7 @@ def _any(search: Search, ground: Ground, note: Note) -> dict[str, Any]:
 
 
 def _exact(search: Search, ground: Ground, note: Note) -> dict[str, Any]:
-    note(POINTS // 4, POINTS, "simulating message by message")
+    note(POINTS // 4, POINTS, sentence("steps.whatif.exact"))
     change = parse_change(search.change.split())
     if search.when == "start":
         answer = rewind(ground, change)
@@ -171,7 +172,7 @@ def _sweep(search: Search, ground: Ground, scale: Scale, note: Note) -> dict[str
             observed, parse_change([f"{scale.key}={value:.12g}"]), ground=ground, horizon_s=look_s
         )
         points.append(_point(value, answer))
-    note(len(values), steps, "looking for the smallest that is enough")
+    note(len(values), steps, sentence("steps.whatif.smallest"))
     return {
         "lever": scale.key,
         "target_s": search.target_s,
