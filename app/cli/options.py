@@ -188,6 +188,18 @@ Recompute = Annotated[
 ]
 
 
+Tables = Annotated[
+    list[str] | None,
+    typer.Option("--table", metavar="NAME", help="Only this table. Repeatable. Default: every table."),
+]
+Yes = Annotated[bool, typer.Option("--yes", help="Do it. Without it, only print what would be done.")]
+Force = Annotated[bool, typer.Option("--force", help="Replace the file if it is there.")]
+Lookback = Annotated[
+    str,
+    typer.Option("--lookback", metavar="DURATION", help="How long a sample is its series' current value."),
+]
+
+
 def known_tables(tables: list[str] | None) -> list[str] | None:
     import difflib
 

@@ -1,6 +1,6 @@
 """The pages that the command line makes. In: its help, the configuration's fields, a simulated example. Out: Markdown.
 
-``make docs`` writes them; tests hold them to the code.
+``make docs`` writes them; tests compare them with the code.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def cli_page() -> str:
     parts = [
         "# The command line",
         "",
-        "Made from `--help` by `make docs`; a test holds it to the code.",
+        "Made from `--help` by `make docs`; a test compares it with the code.",
     ]
     for path in (("throttlescope",), *_paths(root, ("throttlescope",))):
         parts += ["", f"{'#' * min(2 + len(path) - 1, 4)} `{' '.join(path)}`", "", "```", _help(path), "```"]

@@ -7,17 +7,22 @@ from typing import Annotated
 import typer
 
 from throttlescope.app.cli.commands.lake_repair import repair
-from throttlescope.app.cli.options import Config, Debug, Format, FormatOption, LakeFolder, Quiet, known_tables
+from throttlescope.app.cli.options import (
+    Config,
+    Debug,
+    Format,
+    FormatOption,
+    LakeFolder,
+    Quiet,
+    Tables,
+    Yes,
+    known_tables,
+)
 from throttlescope.app.cli.settings import CommandOptions
 from throttlescope.ingest.core.errors import EXIT_FAILED
 from throttlescope.ingest.core.times import DAY_MS
 
-Tables = Annotated[
-    list[str] | None,
-    typer.Option("--table", metavar="NAME", help="Only this table. Repeatable. Default: every table."),
-]
 TableName = Annotated[str, typer.Argument(metavar="TABLE", help="Name of a table, such as verdicts.")]
-Yes = Annotated[bool, typer.Option("--yes", help="Do it. Without it is only shown what would go.")]
 
 
 def register(app: typer.Typer) -> None:

@@ -1,4 +1,4 @@
-"""``throttlescope lake repair``: what is damaged is read again, computed again, or named as gone."""
+"""``throttlescope lake repair``: what is damaged is read again, recomputed, or named as lost."""
 
 from __future__ import annotations
 
@@ -21,7 +21,9 @@ from throttlescope.app.cli.options import (
     Quiet,
     ReaderOption,
     Recording,
+    Tables,
     TokenFile,
+    Yes,
     known_tables,
 )
 from throttlescope.app.cli.settings import CommandOptions, run_request
@@ -31,10 +33,7 @@ from throttlescope.ingest.core.errors import EXIT_FAILED
 def repair(
     context: typer.Context,
     lake: LakeFolder = None,
-    table: Annotated[
-        list[str] | None,
-        typer.Option("--table", metavar="NAME", help="Only this table. Repeatable. Default: every table."),
-    ] = None,
+    table: Tables = None,
     prometheus: Prometheus = None,
     pulsar_admin: PulsarAdmin = None,
     recording: Recording = None,
@@ -51,9 +50,7 @@ def repair(
             help="Also take out of the logs what nothing gives again, so that the rest of its table can be read.",
         ),
     ] = False,
-    yes: Annotated[
-        bool, typer.Option("--yes", help="Do it. Without it is only shown what would be done.")
-    ] = False,
+    yes: Yes = False,
     format: FormatOption = Format.table,
     config: Config = None,
     quiet: Quiet = False,

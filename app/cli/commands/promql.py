@@ -14,6 +14,7 @@ from throttlescope.app.cli.options import (
     Config,
     Debug,
     LakeFolder,
+    Lookback,
     Master,
     Quiet,
     RowFormat,
@@ -73,10 +74,6 @@ Explain = Annotated[
 Engine = Annotated[
     EvaluationPlace,
     typer.Option("--engine", help="Where the query runs; auto takes Spark for many samples."),
-]
-Lookback = Annotated[
-    str,
-    typer.Option("--lookback", metavar="DURATION", help="How long a sample is its series' current value."),
 ]
 Timeout = Annotated[str, typer.Option("--timeout", metavar="DURATION", help="How long the query may take.")]
 MaxSamples = Annotated[

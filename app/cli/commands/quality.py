@@ -13,6 +13,7 @@ from throttlescope.app.cli.options import (
     Config,
     Debug,
     End,
+    Force,
     LakeFolder,
     Master,
     Quiet,
@@ -115,7 +116,7 @@ def page(
             "--run", metavar="ID", help="Only findings of this run. Default: the newest ones of every gate."
         ),
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace the page if it is there.")] = False,
+    force: Force = False,
     config: Config = None,
     debug: Debug = False,
 ) -> None:

@@ -14,6 +14,7 @@ from throttlescope.app.cli.options import (
     Format,
     FormatOption,
     LakeFolder,
+    Lookback,
     Quiet,
     Start,
 )
@@ -164,12 +165,7 @@ def run(
             help="Interval of groups that name none, as evaluation_interval of a Prometheus.",
         ),
     ] = "1m",
-    lookback: Annotated[
-        str,
-        typer.Option(
-            "--lookback", metavar="DURATION", help="How long a sample is its series' current value."
-        ),
-    ] = "5m",
+    lookback: Lookback = "5m",
     format: FormatOption = Format.table,
     config: Config = None,
     quiet: Quiet = False,
