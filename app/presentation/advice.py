@@ -15,8 +15,7 @@ from throttlescope.app.presentation.text_report import TextLine, TextReport, Tex
 from throttlescope.ingest.core.times import format_time
 from throttlescope.models.messages.catalogue import Message, message, sentence
 from throttlescope.models.messages.limiting import limiting_factor
-from throttlescope.models.messages.rounded import duration
-from throttlescope.models.messages.units import count
+from throttlescope.models.messages.units import count, duration
 from throttlescope.models.recommendation.recommendation import Recommendation, messages_of
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Anomalies for eyes and for programs. In: rows of `anomaly_rows`. Out: a table, or dicts ready for JSON and CSV."""
+"""Anomalies as text and for programs. In: rows of `anomaly_rows`. Out: a table, or dicts ready for JSON and CSV."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Episodes for eyes and for programs. In: rows of `episode_rows`. Out: tables, or dicts ready for JSON and CSV."""
+"""Episodes as text and for programs. In: rows of `episode_rows`. Out: tables, or dicts ready for JSON and CSV."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from throttlescope.app.presentation.output import freshness, print_table
 from throttlescope.app.presentation.verdicts import subscription_text
 from throttlescope.models.messages.catalogue import sentence
-from throttlescope.models.messages.units import count, counted, duration_text, minute_text, share
+from throttlescope.models.messages.units import count, counted, duration_text, minute_text, percent
 
 _SINCE = {"change_point": "", "first_minute": ">", "start_of_data": "~"}
 _KINDS = {
@@ -64,7 +64,7 @@ def print_episodes(rows: Sequence[Mapping[str, Any]], *, now_ms: int) -> None:
             row["state"],
             row["cause"],
             row["limiter"] or "-",
-            share(row["confidence"] or None),
+            percent(row["confidence"] or None),
             lever_text(row["counterfactual"]),
             count(row["peak_entries"]),
             _causes_text(row["causes"]),

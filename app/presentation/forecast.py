@@ -1,4 +1,4 @@
-"""Forecasts for eyes and for programs. In: rows of ``forecasts``, a back-test. Out: tables, or dicts ready for JSON."""
+"""Forecasts as text and for programs. In: rows of ``forecasts``, a back-test. Out: tables, or dicts ready for JSON."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from throttlescope.app.presentation.output import freshness, print_table
 from throttlescope.app.presentation.verdicts import subscription_text
 from throttlescope.ingest.core.times import SECOND_MS
 from throttlescope.models.messages.catalogue import sentence
-from throttlescope.models.messages.units import count, counted, duration_text, minute_text, share
+from throttlescope.models.messages.units import count, counted, duration_text, minute_text, percent
 
 if TYPE_CHECKING:
     from throttlescope.app.services.forecast.back_test import BackTest
@@ -35,7 +35,7 @@ def print_forecasts(rows: Sequence[Mapping[str, Any]], *, made_ms: int, now_ms: 
             _what(row),
             _when(row, "predicted_ms"),
             _interval(row),
-            share(row["probability"]),
+            percent(row["probability"]),
             f"{_value(row['now'], row['unit'])} of {_value(row['threshold'], row['unit'])}"
             if row["kind"] != "drain"
             else _value(row["now"], row["unit"]),
@@ -126,8 +126,8 @@ def _coverage(part: Coverage) -> list[str]:
         + (f" = {100 * part.inside / part.decided:.1f} %" if part.decided else ""),
         _pair(part.wilson),
         _pair(part.clustered),
-        share(part.kaplan_meier),
-        share(part.median_error_share),
+        percent(part.kaplan_meier),
+        percent(part.median_error_share),
     ]
 
 

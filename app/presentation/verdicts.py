@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from throttlescope.app.presentation.output import freshness, print_table
 from throttlescope.ingest.core.system_names import is_system
 from throttlescope.models.messages.catalogue import sentence
-from throttlescope.models.messages.units import count, counted, duration_text, minute_text, share
+from throttlescope.models.messages.units import count, counted, duration_text, minute_text, percent
 
 if TYPE_CHECKING:
     from throttlescope.app.config import Objectives
@@ -105,7 +105,7 @@ def _print(rows, objectives, time_columns, time_cells, *, what, after, end, note
             subscription_text(row),
             row["cause"],
             row["limiter"] or "-",
-            share(row["confidence"] or None),
+            percent(row["confidence"] or None),
             count(row["backlog_entries"]),
             *time_cells(row),
             row["naive_side"],

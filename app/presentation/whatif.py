@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from throttlescope.models.messages.catalogue import message
-from throttlescope.models.messages.units import duration_text, minute_text, rate, share
+from throttlescope.models.messages.units import duration_text, minute_text, percent, rate
 from throttlescope.models.throttling.replay import (
     Capacity,
     Change,
@@ -200,7 +200,7 @@ def own_error(answer: ReplayAnswer) -> str:
     error = answer.speed.error_share
     if error < 0.01:
         return message("whatif.error.small").text
-    return message("whatif.error.share", share=share(error)).text
+    return message("whatif.error.share", share=percent(error)).text
 
 
 def main(forecast: Forecast) -> Outlook:

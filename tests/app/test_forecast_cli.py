@@ -169,7 +169,7 @@ def test_what_was_stored_is_judged_as_it_was_made(tmp_path) -> None:
         (["--back-test", "--at", "now"], "--back-test is of the whole history"),
         (["--stored"], "--start, --end and --stored go with --back-test"),
         (["--back-test", "--stored"], "no stored forecast of this range"),
-        (["--back-test", "--every", "0s"], "--every is no distance"),
+        (["--back-test", "--every", "0s"], "--every must be more than 0"),
         (["--back-test", "--start", "2030-01-01"], "There is no forecast to judge"),
         (["--replay"], "--replay takes seconds for each subscription"),
         (["--at", "2001-01-01"], "There are no signals at this time"),

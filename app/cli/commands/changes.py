@@ -54,7 +54,7 @@ def changes(
     options = CommandOptions(context)
     span_ms = options.duration_ms(
         "span",
-        "--span is too short to be measured",
+        "--span is too short",
         expected="a minute or more, such as 15m",
         least_ms=MINUTE_MS,
     )

@@ -95,7 +95,7 @@ def forecast(
     _check(options.given)
     stored_in, times = options.lake(absolute=False), options.times_ms()
     if back_test:
-        every_ms = options.duration_ms("every", "--every is no distance", expected="such as 1m")
+        every_ms = options.duration_ms("every", "--every must be more than 0", expected="such as 1m")
         request = BackTestRequest(cluster, None if stored else every_ms, **times)
         return write_back_test(run_back_test(stored_in, request, options.progress(1)), options)
     request = ForecastRequest(cluster, subscription, options.time_ms("at"), replay)

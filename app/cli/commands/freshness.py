@@ -78,7 +78,7 @@ def _found(options: CommandOptions) -> list[Freshness]:
     given, table = options.given, str(options.given["table"])
     limits = {
         "at_ms": options.time_ms("at"),
-        "max_age_ms": options.duration_ms("max_age", "--max-age is no age", expected="such as 2h"),
+        "max_age_ms": options.duration_ms("max_age", "--max-age must be more than 0", expected="such as 2h"),
     }
     if given["recording"]:
         if given["prometheus"] or given["cluster"]:

@@ -183,7 +183,8 @@ def run(
     options = CommandOptions(context)
     stored, span = options.lake(absolute=False), options.range_ms(check=False)
     durations = {
-        f"{name}_ms": options.duration_ms(name, f"--{name} is nothing") for name in ("interval", "lookback")
+        f"{name}_ms": options.duration_ms(name, f"--{name} must be more than 0")
+        for name in ("interval", "lookback")
     }
     write_evaluated(
         evaluate_rule_files(stored, rules, *span, **durations, progress=options.progress(1)), options

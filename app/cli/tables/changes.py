@@ -1,4 +1,4 @@
-"""Changes of limits for eyes and for programs. In: `change_rows`. Out: a table, or flat rows for CSV."""
+"""Changes of limits as text and for programs. In: `change_rows`. Out: a table, or flat rows for CSV."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 from throttlescope.app.presentation.output import print_table, write_rows
 from throttlescope.app.presentation.verdicts import subscription_text
 from throttlescope.models.messages.catalogue import sentence
-from throttlescope.models.messages.rounded import number
-from throttlescope.models.messages.units import count, counted, minute_text
+from throttlescope.models.messages.units import count, counted, minute_text, number
 
 if TYPE_CHECKING:
     from throttlescope.app.cli.settings import CommandOptions

@@ -1,4 +1,4 @@
-"""Consumers and partitions for eyes. In: :class:`SlowConsumers`, :class:`SubscriptionPartitions`. Out: tables."""
+"""Consumers and partitions. In: :class:`SlowConsumers`, :class:`SubscriptionPartitions`. Out: tables."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 from throttlescope.app.presentation.output import freshness, print_table
 from throttlescope.app.presentation.verdicts import subscription_text
 from throttlescope.models.messages.catalogue import sentence
-from throttlescope.models.messages.rounded import number
-from throttlescope.models.messages.units import count, counted, minute_text, share
+from throttlescope.models.messages.units import count, counted, minute_text, number, percent
 
 if TYPE_CHECKING:
     from throttlescope.models.diagnosis.partitions import SubscriptionPartitions
@@ -51,7 +50,7 @@ def print_consumers(found: Sequence[SlowConsumers]) -> None:
                     _number(row.out_msg_rate),
                     count(row.unacked_msg),
                     count(row.permits),
-                    share(row.permits_exhausted_share),
+                    percent(row.permits_exhausted_share),
                     row.address or "-",
                 ]
                 for row in one.consumers[:_SHOWN]
@@ -90,7 +89,7 @@ def print_partitions(found: Sequence[SubscriptionPartitions], *, now_ms: int) ->
                 "-" if one.worst["partition"] < 0 else str(one.worst["partition"]),
                 one.worst["cause"],
                 one.worst["limiter"] or "-",
-                share(one.worst["confidence"] or None),
+                percent(one.worst["confidence"] or None),
                 count(one.worst["backlog_entries"]),
                 count(one.backlog_entries),
                 f"{len(one.sharing)} of {one.partitions}",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from throttlescope.app.presentation.output import print_table, write_result
 from throttlescope.models.evaluation.alarm import BASE_RATE
 from throttlescope.models.messages.catalogue import sentence
-from throttlescope.models.messages.units import count, share, visible
+from throttlescope.models.messages.units import count, percent, visible
 
 if TYPE_CHECKING:
     from throttlescope.app.cli.settings import CommandOptions
@@ -81,7 +81,7 @@ def _figures_of_confidence_and_time() -> list[_Figure]:
         "flips_per_hour": lambda part: _figure(part.flips.per_hour),
         "steady_flips_per_hour": lambda part: _figure(part.flips.steady_per_hour),
     }
-    precision = sentence("evaluation.throttled_precision", share=share(BASE_RATE))
+    precision = sentence("evaluation.throttled_precision", share=percent(BASE_RATE))
     return [
         *((sentence(f"evaluation.figure.{name}"), figure) for name, figure in figures.items()),
         (precision, lambda part: _precision(part.ours.alarm)),
@@ -134,7 +134,7 @@ def _precision(alarm: Alarm) -> str:
     if alarm.precision is None:
         return "-"
     low, high = alarm.precision_between
-    return f"{share(alarm.precision)} [{_figure(low)}, {_figure(high)}]"
+    return f"{percent(alarm.precision)} [{_figure(low)}, {_figure(high)}]"
 
 
 def _confusion(what: str, scores: Scores) -> None:
@@ -174,7 +174,7 @@ def _share(found: Share) -> str:
     intervals = "".join(
         f" [{100 * low:.0f}, {100 * high:.0f}]" for low, high in filter(None, (found.wilson, found.clustered))
     )
-    return f"{share(found.value)} ({count(found.count)}/{count(found.of)}){intervals}"
+    return f"{percent(found.value)} ({count(found.count)}/{count(found.of)}){intervals}"
 
 
 def _figure(value: float | None, digits: int = 2) -> str:

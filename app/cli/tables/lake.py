@@ -1,4 +1,4 @@
-"""A lake and its upkeep, for eyes. In: facts, versions, faults, what went. Out: tables on stdout."""
+"""A lake and its upkeep. In: facts, versions, faults, what went. Out: tables on stdout."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A repair, for eyes and for programs. In: a plan, or what was done. Out: text on stdout, or one dict."""
+"""A repair, as text and for programs. In: a plan, or what was done. Out: text on stdout, or one dict."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The package's own figures for eyes. In: what :func:`throttlescope.models.evaluation.measured.measured` gives. Out: one table."""
+"""The package's own figures. In: what :func:`throttlescope.models.evaluation.measured.measured` gives. Out: one table."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from throttlescope.app.presentation.output import print_table
 from throttlescope.models.messages.catalogue import sentence
-from throttlescope.models.messages.units import share
+from throttlescope.models.messages.units import percent
 
 _FIGURES = (
     "windows",
@@ -50,5 +50,7 @@ def _cell(value: Any) -> str:
     if value is None:
         return "-"
     if isinstance(value, Mapping):
-        return "-" if value["value"] is None else f"{share(value['value'])} ({value['count']}/{value['of']})"
+        return (
+            "-" if value["value"] is None else f"{percent(value['value'])} ({value['count']}/{value['of']})"
+        )
     return f"{value:.3f}" if isinstance(value, float) else str(value)

@@ -1,4 +1,4 @@
-"""A diagnosis of one topic for eyes. In: a `NowAnswer`. Out: per subscription partition what holds it, and what that rests on."""
+"""A diagnosis of one topic. In: a `NowAnswer`. Out: per subscription partition what holds it, and what that rests on."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from throttlescope.app.presentation.output import freshness, write_result
 from throttlescope.app.presentation.verdicts import subscription_text
 from throttlescope.models.diagnosis.window import SubscriptionKey
 from throttlescope.models.messages.catalogue import sentence
-from throttlescope.models.messages.rounded import number
-from throttlescope.models.messages.units import count, duration_text, minute_text, share, visible
+from throttlescope.models.messages.units import count, duration_text, minute_text, number, percent, visible
 
 if TYPE_CHECKING:
     from throttlescope.app.cli.settings import CommandOptions
@@ -69,7 +68,7 @@ def _lines_of(row: Mapping[str, Any], answer: NowAnswer) -> list[str]:
     key = SubscriptionKey(*(row[name] for name in SubscriptionKey._fields))
     limiter = f" by {row['limiter']}" if row["limiter"] else ""
     variant = f", {row['variant']}" if row["variant"] else ""
-    sure = f" ({share(row['confidence'])} sure)" if row["confidence"] else ""
+    sure = f" ({percent(row['confidence'])} sure)" if row["confidence"] else ""
     lines = [
         f"{subscription_text(row)}: {row['cause']}{limiter}{variant}{sure}",
         f"  window     {_window(row)}",
@@ -77,7 +76,7 @@ def _lines_of(row: Mapping[str, Any], answer: NowAnswer) -> list[str]:
     if row["why"]:
         lines.append(f"  why        {row['why']}")
     lines += [
-        f"  also       {one['cause']} ({share(one['confidence'])}): {one['why']}"
+        f"  also       {one['cause']} ({percent(one['confidence'])}): {one['why']}"
         for one in row["contributing"] or ()
     ]
     weighed = [one for one in row["evidence"] if one["weight"] != "neutral"] or row["evidence"]
@@ -107,7 +106,7 @@ def _window(row: Mapping[str, Any]) -> str:
 
 def _uses(uses: Sequence[QuotaUse]) -> str:
     shown = [
-        f"#{use.key.subscription} {'-' if use.use_per_s is None else number(use.use_per_s)}/s ({share(use.share)})"
+        f"#{use.key.subscription} {'-' if use.use_per_s is None else number(use.use_per_s)}/s ({percent(use.share)})"
         for use in uses[:5]
     ]
     return ", ".join(shown) + (f" and {len(uses) - 5} more" if len(uses) > 5 else "")

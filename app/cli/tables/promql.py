@@ -1,4 +1,4 @@
-"""An answer of PromQL for eyes and for programs. In: an Answer. Out: a table, CSV or Prometheus' JSON on stdout."""
+"""An answer of PromQL as text and for programs. In: an Answer. Out: a table, CSV or Prometheus' JSON on stdout."""
 
 from __future__ import annotations
 

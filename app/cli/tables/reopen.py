@@ -1,4 +1,4 @@
-"""A past verdict for eyes and for programs. In: a `Reopened`. Out: tables, or one dict."""
+"""A past verdict as text and for programs. In: a `Reopened`. Out: tables, or one dict."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from throttlescope.app.presentation.output import freshness, print_table, write_
 from throttlescope.app.presentation.verdicts import subscription_text
 from throttlescope.ingest.core.times import format_time
 from throttlescope.models.messages.catalogue import sentence
-from throttlescope.models.messages.units import count, minute_text, share
+from throttlescope.models.messages.units import count, minute_text, percent
 
 if TYPE_CHECKING:
     from throttlescope.app.cli.settings import CommandOptions
@@ -65,8 +65,8 @@ def print_reopened(found: Reopened, *, now_ms: int) -> None:
         [
             [
                 minute_text(row["minute_ms"]),
-                *(share(row[name]) if name.endswith("_share") else count(row[name]) for _, name in _SHOWN),
-                *(share(row[name]) for name in _rhos(found)),
+                *(percent(row[name]) if name.endswith("_share") else count(row[name]) for _, name in _SHOWN),
+                *(percent(row[name]) for name in _rhos(found)),
             ]
             for row in found.minutes
         ],
@@ -92,7 +92,7 @@ def _cell(name: str, row: dict[str, Any]) -> str:
     value = row[name]
     if value is None:
         return "-"
-    return share(value) if name == "confidence" else str(value)
+    return percent(value) if name == "confidence" else str(value)
 
 
 def _rhos(found: Reopened) -> list[str]:

@@ -1,4 +1,4 @@
-"""A review for eyes. In: a `Review`. Out: a table of figures, and the lists behind them."""
+"""A review. In: a `Review`. Out: a table of figures, and the lists behind them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from throttlescope.app.presentation.output import print_table, write_result
 from throttlescope.app.presentation.verdicts import subscription_text
 from throttlescope.models.messages.catalogue import sentence
-from throttlescope.models.messages.units import count, minute_text, share
+from throttlescope.models.messages.units import count, minute_text, percent
 
 if TYPE_CHECKING:
     from throttlescope.app.cli.settings import CommandOptions
@@ -105,7 +105,7 @@ def _forecasts(review: Review) -> list[list[str]]:
         [sentence("review.drains"), _share(drains.inside, drains.decided, drains.wilson), of],
         [
             sentence("review.drains.error"),
-            share(drains.median_error_share),
+            percent(drains.median_error_share),
             sentence("review.drains.error.of"),
         ],
         [sentence("review.drains.never"), count(found.drained_although_never), never],
@@ -152,7 +152,7 @@ def _limit_table(title: str, rows: list[LimitUse]) -> None:
             [
                 *((row.cluster,) if clusters else ()), row.limiter, row.owner.removeprefix("persistent://"), _limit(row),
                 row.set_by or "-", count(row.shared_by), f"{row.held_h:,.1f}", count(row.near_minutes), count(row.minutes),
-                share(row.most_share),
+                percent(row.most_share),
             ]
             for row in rows
         ],
@@ -182,7 +182,7 @@ def _share(part: int, of: int, interval: tuple[float, float] | None) -> str:
     if not of:
         return "-"
     between = "" if interval is None else f" [{100 * interval[0]:.0f}, {100 * interval[1]:.0f}]"
-    return f"{share(part / of)} ({count(part)}/{count(of)}){between}"
+    return f"{percent(part / of)} ({count(part)}/{count(of)}){between}"
 
 
 def write_review(found: Review, options: CommandOptions) -> None:

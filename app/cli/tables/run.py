@@ -1,4 +1,4 @@
-"""What a run did, for eyes. In: a `RunResult`. Out: a table of its sources and a few lines."""
+"""What a run did. In: a `RunResult`. Out: a table of its sources and a few lines."""
 
 from __future__ import annotations
 

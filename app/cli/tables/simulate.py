@@ -1,4 +1,4 @@
-"""A simulation for eyes and for programs. In: its summary and its rows. Out: tables, JSON or CSV on stdout."""
+"""A simulation as text and for programs. In: its summary and its rows. Out: tables, JSON or CSV on stdout."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from throttlescope.app.cli.tables.simulate_tdmq import print_tdmq, write_tdmq_js
 from throttlescope.app.presentation.output import print_table, write_csv, write_json, write_result
 from throttlescope.app.services.simulate.summary import DRAINED_SHARE, describe
 from throttlescope.models.messages.catalogue import sentence
-from throttlescope.models.messages.units import count, duration_text, share, visible
+from throttlescope.models.messages.units import count, duration_text, percent, visible
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -57,7 +57,7 @@ def print_simulation(
         print(visible(f"{state.name}: {steps}"))
     for note in simulation.notes:
         print(visible(f"Note: {note}"))
-    print(sentence("tables.simulation.note", share=share(DRAINED_SHARE)))
+    print(sentence("tables.simulation.note", share=percent(DRAINED_SHARE)))
     if scenario.duration_s % every_s:
         print(sentence("tables.simulation.rest", seconds=scenario.duration_s % every_s))
 

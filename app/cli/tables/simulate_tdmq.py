@@ -1,4 +1,4 @@
-"""A run of TDMQ's throttles for eyes and for programs. In: its table of windows. Out: a table or JSON on stdout."""
+"""A run of TDMQ's throttles as text and for programs. In: its table of windows. Out: a table or JSON on stdout."""
 
 from __future__ import annotations
 

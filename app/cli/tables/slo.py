@@ -15,7 +15,7 @@ from throttlescope.app.presentation.text_report import TextLine, TextReport, Tex
 from throttlescope.ingest.core.times import format_time
 from throttlescope.models.messages.catalogue import sentence
 from throttlescope.models.messages.limiting import FORMATS
-from throttlescope.models.messages.rounded import duration, number
+from throttlescope.models.messages.units import duration, number
 
 if TYPE_CHECKING:
     from throttlescope.app.services.slo import SloQuestion

@@ -199,7 +199,7 @@ def test_an_answer_without_series_has_the_same_columns(lake):
     ("query", "times", "says"),
     [
         ("sum(", {"start": START_MS}, "PromQL cannot be read"),
-        ("1", {"start": START_MS, "step": "0s"}, "The step is nothing"),
+        ("1", {"start": START_MS, "step": "0s"}, "The step must be more than 0"),
         ("1", {"end": END_MS}, "belong to a range"),
         ("1", {"start": START_MS, "at": START_MS}, "exclude each other"),
         ("1", {"start": END_MS, "end": START_MS}, "start is after the end"),
