@@ -111,7 +111,7 @@ def _tables_in_store(lake: str) -> tuple[str, ...]:
 
 
 def serve_in_place(lake: LakeAddress, *, port: int) -> None:
-    """Become ``throttlescope serve``: this process's threads and its Spark are gone, its terminal stays."""
+    """Become ``throttlescope serve``: this process's threads and its Spark end, its terminal stays."""
     arguments = ["serve", "--lake", str(lake.absolute()), "--port", str(port)]
     os.execv(sys.executable, [sys.executable, "-m", "throttlescope.app.cli", *arguments])  # noqa: S606
 

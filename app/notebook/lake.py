@@ -263,9 +263,9 @@ class OpenLake:
         QueryError
             The data has no answer to it.
         """
-        from throttlescope.app.notebook.series import answer_frame, ask
+        from throttlescope.app.notebook.series import answer_frame, evaluate
 
-        return answer_frame(self.session, ask(self, query, start, end, step, at))
+        return answer_frame(self.session, evaluate(self, query, start, end, step, at))
 
     @cached_property
     def queries(self) -> LakeQueries:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _LABELS = pa.map_(pa.string(), pa.string())
 
 
-def ask(
+def evaluate(
     lake: OpenLake,
     query: str,
     start: Moment | None,

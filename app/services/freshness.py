@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from throttlescope.app.config import Cluster, Settings
-    from throttlescope.app.services.doctor.requests import PrometheusQuestions
+    from throttlescope.app.services.doctor.requests import PrometheusQueries
     from throttlescope.ingest.lake import Lake
 
 #: Tables whose freshness can be checked, and the column with the end of a row's data.
@@ -116,7 +116,7 @@ def source_freshness(settings: Settings, *, at_ms: int, max_age_ms: int) -> list
     SourceError
         One cannot be reached, or rejects the request.
     """
-    from throttlescope.app.services.doctor.requests import PrometheusQuestions
+    from throttlescope.app.services.doctor.requests import PrometheusQueries
 
     clusters = {name: one for name, one in settings.clusters.items() if one.prometheus is not None}
     if not clusters:
@@ -126,13 +126,13 @@ def source_freshness(settings: Settings, *, at_ms: int, max_age_ms: int) -> list
         )
     found = []
     for name, cluster in clusters.items():
-        questions = PrometheusQuestions(cluster.prometheus.url, cluster.prometheus.access())
-        questions.version()
+        prometheus = PrometheusQueries(cluster.prometheus.url, cluster.prometheus.access())
+        prometheus.version()
         shown = "" if name == UNNAMED else name
-        newest_ms = _newest_at_source(questions, _selectors(cluster, [BACKLOG]), at_ms)
+        newest_ms = _newest_at_source(prometheus, _selectors(cluster, [BACKLOG]), at_ms)
         one = _judged(shown, "source", newest_ms, at_ms, max_age_ms)
         if one.late:
-            brokers_ms = _newest_at_source(questions, _selectors(cluster, BROKER_MARKS), at_ms)
+            brokers_ms = _newest_at_source(prometheus, _selectors(cluster, BROKER_MARKS), at_ms)
             alive = _judged(shown, "source", brokers_ms, at_ms, max_age_ms)
             if not alive.late:
                 note = sentence("freshness.subscriptions_idle", until=minute_text(brokers_ms))
@@ -218,21 +218,21 @@ def _watched_until(lake: Lake) -> dict[str, int]:
 # -- a Prometheus --------------------------------------------------------------------------
 
 
-def _newest_at_source(questions: PrometheusQuestions, selectors: Sequence[str], at_ms: int) -> int | None:
+def _newest_at_source(prometheus: PrometheusQueries, selectors: Sequence[str], at_ms: int) -> int | None:
     """Time of the newest sample of any of the selectors.
 
     Prometheus has a look-back of five minutes: the query runs for now, then for the requested time, and only then over the last day
     and the day after the requested time: an hour of last week may precede samples that are old themselves.
     """
-    now_ms = round(questions.now_s() * SECOND_MS)
+    now_ms = round(prometheus.now_s() * SECOND_MS)
     for moment_ms in (now_ms, min(at_ms, now_ms)):
-        found = [questions.query(f"max(timestamp({selector}))", moment_ms) for selector in selectors]
+        found = [prometheus.query(f"max(timestamp({selector}))", moment_ms) for selector in selectors]
         if any(found):
             return _latest(found)
     day = f"{DAY_MS // MINUTE_MS}m:5m"
     for moment_ms in dict.fromkeys((now_ms, min(at_ms + DAY_MS, now_ms))):
         newest_ms = _latest(
-            questions.query(f"max(max_over_time(timestamp({selector})[{day}]))", moment_ms)
+            prometheus.query(f"max(max_over_time(timestamp({selector})[{day}]))", moment_ms)
             for selector in selectors
         )
         if newest_ms is not None:

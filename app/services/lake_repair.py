@@ -51,7 +51,7 @@ class RepairPlan:
     read, computed, gone : list of DamageLoss
         Rows that a source has to give again, that follow from others, and that nothing gives again.
     other : list of Fault
-        What cannot be mended here.
+        What cannot be repaired here.
     """
 
     logs: list[str] = field(default_factory=list)
@@ -99,24 +99,26 @@ class Repaired:
         return found | {"whole": self.is_whole}
 
 
-def planned(lake: Lake, tables: Iterable[str] | None, *, recordings: bool, mend: bool = False) -> RepairPlan:
+def planned(
+    lake: Lake, tables: Iterable[str] | None, *, recordings: bool, repair_logs: bool = False
+) -> RepairPlan:
     """Check a lake, and say where each lost row may come from.
 
     Parameters
     ----------
-    mend : bool
+    repair_logs : bool
         Set aside what of the logs cannot be read; otherwise only say so.
     """
     plan, names = RepairPlan(), list(TABLES if tables is None else tables)
     moved = []
     for table in names:
-        if done := mend_log(lake, table, dry_run=not mend):
+        if done := mend_log(lake, table, dry_run=not repair_logs):
             plan.logs += done
             moved.append(table)
     faults = check(lake, names)
     lost = {(loss.table, loss.path): loss for loss in pending(lake) if loss.table in names}
     lost |= {(loss.table, loss.path): loss for loss in losses(lake, faults)}
-    if mend:
+    if repair_logs:
         for table in moved:
             lost |= {(loss.table, loss.path): loss for loss in left_by_log(lake, table)}
     for loss in lost.values():
@@ -135,7 +137,7 @@ def repair(
     forget: bool,
     session: SparkSession | None = None,
 ) -> Repaired:
-    """Mend logs, read again what a source still has, and compute again what follows.
+    """Repair logs, read again what a source still has, and recompute what follows.
 
     Parameters
     ----------
@@ -154,7 +156,7 @@ def repair(
     lake, recordings = Lake(request.settings.lake.absolute()), bool(request.recordings)
     names = list(TABLES if tables is None else tables)
     with progress.step("Looking for damage") as step:
-        plan = planned(lake, names, recordings=recordings, mend=True)
+        plan = planned(lake, names, recordings=recordings, repair_logs=True)
         wanted = [*plan.read, *plan.computed]
         step.note(f"{len(wanted) + len(plan.gone)} files, {len(plan.logs)} logs")
     done = Repaired(plan.logs)

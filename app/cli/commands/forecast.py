@@ -1,4 +1,4 @@
-"""``throttlescope forecast``: when a backlog is gone, and what takes messages away before."""
+"""``throttlescope forecast``: when a backlog has drained, and what drops messages before."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ def freshness(
     lake: LakeFolder = None,
     table: Annotated[Of, typer.Option("--table", help="Which table of the lake.")] = Of.verdicts,
     source: Annotated[
-        bool, typer.Option("--source", help="Ask the configured Prometheus instead of the lake.")
+        bool, typer.Option("--source", help="Check the configured Prometheus instead of the lake.")
     ] = False,
     prometheus: Prometheus = None,
     recording: Recording = None,

@@ -97,7 +97,7 @@ def check(
 
     Every file that it names is read whole and its bytes are compared with its name, which is their hash; rows, columns, bounds and
     partitions with what the log says; keys with each other. Commits and checkpoints of the logs are read. Nothing is changed. Exit
-    code 1 where something is wrong; throttlescope lake repair mends what can be mended.
+    code 1 where something is wrong; throttlescope lake repair restores what can be restored.
     """
     from throttlescope.app.cli.tables.lake import write_faults
     from throttlescope.app.services.lake_upkeep import check_tables

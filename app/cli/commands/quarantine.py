@@ -33,7 +33,10 @@ Unset = Annotated[
     typer.Option("--unset", metavar="PATH", help="Remove a value, such as labels.partition. Repeatable."),
 ]
 Known = Annotated[
-    bool, typer.Option("--known", help="Make the known repair of its reason, where the row itself tells it.")
+    bool,
+    typer.Option(
+        "--known", help="Make the known repair of its reason, where it follows from the row itself."
+    ),
 ]
 Json = Annotated[
     Path | None,

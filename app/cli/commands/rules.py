@@ -126,7 +126,7 @@ def export(
 ) -> None:
     """Write rules for a live Prometheus: recording and alerting rules, and inhibition rules for Alertmanager.
 
-    They tell causes as verdicts do, where PromQL can, from Pulsar's metrics and the limits that
+    They name causes as verdicts do, where PromQL can, from Pulsar's metrics and the limits that
     throttlescope serve exposes at /metrics; with a specification in the configuration, what a cluster and its topic
     partitions use of it. See docs/guides/alerts.md.
     """

@@ -74,7 +74,7 @@ def check(
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
-    """Start Spark where --master or the configuration says, and ask its executors: Python, package, and the lake's folder."""
+    """Start Spark where --master or the configuration says, and print of its executors: Python, package, and the lake's folder."""
     from throttlescope.app.cli.tables.spark import write_executors
     from throttlescope.app.services.spark_check import check_executors
 

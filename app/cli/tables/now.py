@@ -1,4 +1,4 @@
-"""A diagnosis of one topic. In: a `NowAnswer`. Out: per subscription partition what holds it, and what that rests on."""
+"""A diagnosis of one topic. In: a `NowAnswer`. Out: the cause of each subscription partition and its evidence."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _HEALTHY = 8
 
 
 def print_now(answer: NowAnswer, *, now_ms: int) -> None:
-    """Print what holds each subscription partition, the largest backlog first; healthy ones on one line."""
+    """Print the cause of each subscription partition, the largest backlog first; healthy ones on one line."""
     rows = sorted(
         answer.verdicts.to_pylist(), key=lambda row: (-(row["backlog_entries"] or 0), row["partition"])
     )

@@ -68,7 +68,7 @@ def lane_words(lane: Lane) -> str:
 
 
 def owner_words(lane: Lane) -> str:
-    """Who has it, without the limiter."""
+    """What it belongs to, without the limiter."""
     if lane.topic is None:
         return fmt.name(lane.broker, 80) if lane.broker else sentence("figures.lanes.no_broker")
     topic = fmt.topic_name(lane.topic, -1 if lane.partition is None else lane.partition)

@@ -1,4 +1,4 @@
-"""How long it may take. In: seconds, and a question whether to go on. Out: an answer in time, or an error that says what was late.
+"""Deadline of a diagnosis. In: seconds, and a check whether it was cancelled. Out: a result in time, or an error that says what was late.
 
 A blocked socket cannot be interrupted, so what waits for the network runs in a thread of its own and is left behind when the time
 is up; it ends by its own time-out and its result is not looked at.
@@ -88,7 +88,7 @@ class Waited(Generic[Result]):
             if left_s <= 0:
                 raise SourceError(
                     f"{what} was not read in time",
-                    got=f"{deadline.passed_s:.1f} s of {deadline.deadline_s:g} s were gone",
+                    got=f"{deadline.passed_s:.1f} s of {deadline.deadline_s:g} s had passed",
                     fix="allow more with --deadline, or throttlescope run --match reads the topic without a deadline",
                 )
             self._thread.join(min(_LOOK_S, left_s))

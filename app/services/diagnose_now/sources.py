@@ -64,7 +64,7 @@ class Sources:
         return cls(found, mapping, [parse_selector(text) for text in found.match], admin)
 
     def prometheus(self, deadline: Deadline) -> PrometheusSource:
-        """Ask the Prometheus whether it is one.
+        """Open the Prometheus, and check that it is one.
 
         Raises
         ------

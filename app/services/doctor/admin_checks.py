@@ -37,10 +37,10 @@ def examine_admin(name: str, cluster: Cluster, seen: Mapping[str, Any]) -> list[
         From the Prometheus checks: ``clusters`` (values of the cluster label), ``brokers`` (how many are scraped) and
         ``labels`` (of one subscription).
     """
-    from throttlescope.app.services.doctor.requests import AdminQuestions
+    from throttlescope.app.services.doctor.requests import AdminReader
 
     try:
-        admin = AdminQuestions(list(cluster.pulsar_admin.urls), cluster.pulsar_admin.access())
+        admin = AdminReader(list(cluster.pulsar_admin.urls), cluster.pulsar_admin.access())
     except ThrottlescopeError as error:
         return [refused(name, AREA, "reachable", error)]
     return _AdminExamination(name, cluster, seen, admin).run()
@@ -53,7 +53,7 @@ class _AdminExamination:
 
     def run(self) -> list[DoctorCheck]:
         try:
-            version = str(self.admin.ask("brokers/version"))
+            version = str(self.admin.read("brokers/version"))
         except ThrottlescopeError as error:
             return [refused(self.name, AREA, "reachable", error)]
         urls = ", ".join(self.cluster.pulsar_admin.urls)
@@ -73,7 +73,7 @@ class _AdminExamination:
             )  # fmt: skip
 
     def _configuration(self) -> None:
-        runtime = self.admin.ask("brokers/configuration/runtime")
+        runtime = self.admin.read("brokers/configuration/runtime")
         hidden = 0
         for setting, hides, status in _SWITCHES:
             if str(runtime.get(setting, "")).lower() == hides:
@@ -92,7 +92,7 @@ class _AdminExamination:
             self._say("rate gauges", OK, sentence("doctor.admin.rate_gauges", seconds=frequency))
 
     def _cluster_name(self) -> None:
-        clusters = set(self.admin.ask("clusters"))
+        clusters = set(self.admin.read("clusters"))
         shown = self.seen.get("clusters") or {self.name}
         if clusters & set(shown):
             self._say("cluster name", OK, ", ".join(sorted(clusters & set(shown))))
@@ -104,7 +104,7 @@ class _AdminExamination:
             )  # fmt: skip
 
     def _brokers(self) -> None:
-        listed, scraped = len(self.admin.ask("brokers")), self.seen.get("brokers")
+        listed, scraped = len(self.admin.read("brokers")), self.seen.get("brokers")
         if scraped is None:
             self._say("brokers", OK, sentence("doctor.admin.brokers_listed", listed=listed))
         elif listed == scraped:
@@ -123,10 +123,10 @@ class _AdminExamination:
     def _policies(self) -> None:
         namespace = _namespace(self.seen, self.cluster)
         if namespace is None:
-            tenants = self.admin.ask("tenants")
+            tenants = self.admin.read("tenants")
             self._say("rights", OK, sentence("doctor.admin.tenants", tenants=len(tenants)))
             return
-        self.admin.ask(f"namespaces/{_path(namespace)}")
+        self.admin.read(f"namespaces/{_path(namespace)}")
         self._say("rights on policies", OK, sentence("doctor.admin.policies", namespace=namespace))
 
     def _stats(self) -> None:
@@ -135,7 +135,7 @@ class _AdminExamination:
             self._say("rights on topics", SKIPPED, sentence("doctor.admin.no_topic"))
             return
         domain, rest = topic.split("://", 1)
-        stats = self.admin.ask(f"{domain}/{_path(rest)}/stats")
+        stats = self.admin.read(f"{domain}/{_path(rest)}/stats")
         subscriptions = stats.get("subscriptions", {})
         counted = [s for s in subscriptions.values() if "dispatchThrottledMsgEventsBySubscriptionLimit" in s]
         if subscriptions and not counted:

@@ -51,10 +51,10 @@ def examine_prometheus(name: str, cluster: Cluster) -> tuple[list[DoctorCheck], 
     dict
         ``clusters`` (values of the cluster label), ``topic`` and ``subscription`` (one of them, for the admin checks).
     """
-    from throttlescope.app.services.doctor.requests import PrometheusQuestions
+    from throttlescope.app.services.doctor.requests import PrometheusQueries
 
     try:
-        api = PrometheusQuestions(cluster.prometheus.url, cluster.prometheus.access())
+        api = PrometheusQueries(cluster.prometheus.url, cluster.prometheus.access())
     except ThrottlescopeError as error:
         return [refused(name, AREA, "reachable", error)], {}
     return _PrometheusExamination(name, cluster, api).run()
@@ -205,7 +205,7 @@ class _PrometheusExamination:
     def _scrape_interval(self, _: set[str]) -> None:
         # One series per broker, so the raw samples are few; the share of lost scrapes shows in them too.
         times = [
-            [float(t) for t, _ in row["values"]] for row in self.api.ask("pulsar_broker_topics_count[10m]")
+            [float(t) for t, _ in row["values"]] for row in self.api.query_now("pulsar_broker_topics_count[10m]")
         ]
         gaps = [b - a for series in times for a, b in itertools.pairwise(series)]
         if not gaps:
@@ -288,7 +288,7 @@ class _PrometheusExamination:
         brokers = self._number("count(count by (instance) (pulsar_broker_rate_out))")
         if brokers is not None:
             self.seen["brokers"] = round(brokers)
-        row = self.api.ask(f"topk(1, {BACKLOG})")
+        row = self.api.query_now(f"topk(1, {BACKLOG})")
         if row:
             self.seen["labels"] = row[0]["metric"]
 
@@ -334,9 +334,9 @@ class _PrometheusExamination:
         return self._number(f"count({metric}{{{matcher}}})") or 0.0
 
     def _number(self, query: str) -> float | None:
-        result = self.api.ask(query)
+        result = self.api.query_now(query)
         return float(result[0]["value"][1]) if result else None
 
     def _values(self, metric: str, label: str) -> set[str]:
-        rows = self.api.ask(f"group by ({label}) ({metric})")
+        rows = self.api.query_now(f"group by ({label}) ({metric})")
         return {row["metric"][label] for row in rows if row["metric"].get(label)}

@@ -133,7 +133,7 @@ def run_scenario(path: Path, scenario: Scenario, seed: int, every_s: int) -> Sim
 
 
 def is_compiled() -> bool:
-    """Whether this machine has compiled the kernel before, as far as its cache tells."""
+    """Whether this machine has compiled the kernel before, as far as its cache shows."""
     run = kernel.run_packed
     if run.signatures:
         return True

@@ -32,7 +32,7 @@ from throttlescope.models.throttling.replay import (
 
 ANY, EXACT = "any", "exact"
 LEVERS = (ANY, EXACT, *(key for key in KEYS if key != "rate_msg"))
-#: Seconds within which a backlog may have to be gone.
+#: Targets in seconds within which a backlog has to drain.
 MIN_TARGET_S, MAX_TARGET_S = 60, 86_400
 POINTS = 24
 _LOOK_TIMES = 6
@@ -58,7 +58,7 @@ class Search:
     lever : str
         One of :data:`LEVERS`.
     target_s : int
-        The backlog is to be gone within it; with :data:`EXACT` how far ahead is looked.
+        The backlog has to drain within it; with :data:`EXACT` the length of the simulation.
     change : str
         With :data:`EXACT`: the change.
     when : str
@@ -81,7 +81,7 @@ class Search:
             raise InputError("There is no such lever to search", got=self.lever, expected=", ".join(LEVERS))
         if not MIN_TARGET_S <= self.target_s <= MAX_TARGET_S:
             raise InputError(
-                "A backlog cannot be searched to be gone within that", got=f"{self.target_s} s", expected="from one minute to 24 h"
+                "The target is out of range", got=f"{self.target_s} s", expected="from one minute to 24 h"
             )  # fmt: skip
 
     @property

@@ -16,7 +16,7 @@ from tests.app.web.sample_lake import END_MS, START_MS
 from tests.app.web.sampled_lake import write_sampled_lake
 from throttlescope.app.notebook import Chart, OpenLake, open_lake
 from throttlescope.app.notebook.charts import promql_chart, read_minutes
-from throttlescope.app.notebook.series import answer_table, ask
+from throttlescope.app.notebook.series import answer_table, evaluate
 from throttlescope.app.notebook.times import moment_ms
 from throttlescope.app.queries.verdicts import VerdictFilter, read_summary, read_verdicts
 from throttlescope.ingest.core.errors import InputError
@@ -167,7 +167,7 @@ def test_one_name_of_several_is_refused(lake, billing, column, value, fix):
 
 
 def test_an_answer_becomes_a_row_per_point(lake):
-    answer = ask(lake, f"{BACKLOG} > 500", START_MS, END_MS, "5m")
+    answer = evaluate(lake, f"{BACKLOG} > 500", START_MS, END_MS, "5m")
     points = [
         (labels, int(at_ms), value)
         for labels, times_ms, values in rows_of(answer)
@@ -180,19 +180,19 @@ def test_an_answer_becomes_a_row_per_point(lake):
 
 
 def test_one_moment_is_the_newest_by_default(lake):
-    table = answer_table(ask(lake, BACKLOG, None, None, None))
+    table = answer_table(evaluate(lake, BACKLOG, None, None, None))
     newest_ms = lake.queries.catalogue().newest_ms
     assert table.num_rows > 1
     assert set(table["time_ms"].to_pylist()) == {newest_ms}
-    assert answer_table(ask(lake, "vector(1)", None, None, None, START_MS))["time_ms"].to_pylist() == [
+    assert answer_table(evaluate(lake, "vector(1)", None, None, None, START_MS))["time_ms"].to_pylist() == [
         START_MS
     ]
 
 
 def test_an_answer_without_series_has_the_same_columns(lake):
-    table = answer_table(ask(lake, "nothing_like_it", START_MS, END_MS, "5m"))
+    table = answer_table(evaluate(lake, "nothing_like_it", START_MS, END_MS, "5m"))
     assert (table.num_rows, table.column_names) == (0, ["labels", "time_ms", "value"])
-    assert isinstance(promql_chart(ask(lake, "nothing_like_it", START_MS, END_MS, "5m")), Chart)
+    assert isinstance(promql_chart(evaluate(lake, "nothing_like_it", START_MS, END_MS, "5m")), Chart)
 
 
 @pytest.mark.parametrize(
@@ -208,12 +208,12 @@ def test_an_answer_without_series_has_the_same_columns(lake):
 def test_what_cannot_be_asked(lake, query, times, says):
     asked = {"start": None, "end": None, "step": None, "at": None} | times
     with pytest.raises(InputError, match=says):
-        ask(lake, query, asked["start"], asked["end"], asked["step"], asked["at"])
+        evaluate(lake, query, asked["start"], asked["end"], asked["step"], asked["at"])
 
 
 def test_a_query_is_drawn_with_a_name_for_each_line(lake):
     chart = lake.figures.promql(f"max by (subscription) ({BACKLOG})", START_MS, END_MS, "5m", title="entries")
-    answer = ask(lake, f"max by (subscription) ({BACKLOG})", START_MS, END_MS, "5m")
+    answer = evaluate(lake, f"max by (subscription) ({BACKLOG})", START_MS, END_MS, "5m")
     names = [trace.name for trace in chart.data]
     assert "subscription=billing" in names
     assert len(names) == len(list(rows_of(answer)))
@@ -330,7 +330,7 @@ def test_a_rule_fires_where_its_condition_held(on_spark, billing):
     mine = [row for row in fired if row.selector == billing]
     assert mine
     held = answer_table(
-        ask(on_spark, f"sum by (topic, subscription) ({BACKLOG}) > 1000", START_MS, END_MS, "1m")
+        evaluate(on_spark, f"sum by (topic, subscription) ({BACKLOG}) > 1000", START_MS, END_MS, "1m")
     )
     name = SubscriptionName.of(billing)
     times = {
