@@ -72,7 +72,7 @@ def test_one_command_repairs_and_takes_back_all_that_fit(lake):
         lake.root,
     )
     assert outcome.code == 0
-    assert "3 taken back with 9 samples" in outcome.out
+    assert "3 rows readmitted with 9 new samples or rows" in outcome.out
     assert "throttlescope diagnose" in outcome.out
     assert lake.read("samples").num_rows == 3
 
