@@ -100,7 +100,7 @@ def test_the_table_says_what_happens_then_and_why(lake) -> None:
     assert "A line through" in done.out
 
 
-def test_no_backlog_is_told_and_is_no_error(lake) -> None:
+def test_no_backlog_is_no_error(lake) -> None:
     done = throttlescope("forecast", "--lake", lake.root)
     assert (done.code, done.out.splitlines()[0]) == (0, "No backlog to forecast")
     assert asked(lake, "--subscription", f"{TOPIC}#billing") == []

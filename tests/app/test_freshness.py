@@ -38,7 +38,7 @@ def asked(*arguments):
     return throttlescope("freshness", *arguments)
 
 
-def test_fresh_is_told_and_is_no_failure(lake):
+def test_fresh_data_is_no_failure(lake):
     done = asked(
         "--lake", lake.root, "--cluster", "prod", "--at", format_time(HOUR + 3 * FIVE), "--max-age", "5m"
     )

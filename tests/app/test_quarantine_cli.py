@@ -30,7 +30,7 @@ def told(lake, *arguments):
     return json.loads(outcome.out)
 
 
-def test_a_row_is_found_looked_at_repaired_and_taken_back(lake):
+def test_row_is_listed_shown_repaired_and_readmitted(lake):
     rows = told(lake, "list", "--reason", "missing_key_label")
     assert len(rows) == 3
     known = [row for row in rows if row["known_repair"]]
@@ -52,7 +52,7 @@ def test_a_row_is_found_looked_at_repaired_and_taken_back(lake):
     assert told(lake, "show", own)["readmitted_run_id"] == done["run_id"]
 
 
-def test_one_command_repairs_and_takes_back_all_that_fit(lake):
+def test_readmit_repairs_all_that_fit(lake):
     outcome = throttlescope(
         "quarantine", "readmit", "--all", "--known", "--set", "labels.cluster=prod", "--lake", lake.root
     )

@@ -112,7 +112,7 @@ def test_one_that_died_is_lost_and_one_that_never_was_is_not_there(lake, searche
     assert searches.progress("0" * 24) is None
 
 
-def test_a_search_that_cannot_be_is_told_in_words(lake, searches):
+def test_impossible_search_has_an_error(lake, searches):
     gone = Search(
         lake, (1,), "persistent://acme/shop/orders#gone", "prod", ADDRESS.start_ms, ADDRESS.end_ms, ANY, 600
     )
@@ -122,7 +122,7 @@ def test_a_search_that_cannot_be_is_told_in_words(lake, searches):
 
 
 @pytest.mark.parametrize(("lever", "target_s"), [("topic", 600), ("consumers", 5), ("consumers", 100_000)])
-def test_what_nobody_can_search_is_refused(lake, lever, target_s):
+def test_invalid_search_is_refused(lake, lever, target_s):
     with pytest.raises(InputError):
         search(lake, lever, target_s)
 

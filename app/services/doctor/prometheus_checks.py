@@ -205,7 +205,8 @@ class _PrometheusExamination:
     def _scrape_interval(self, _: set[str]) -> None:
         # One series per broker, so the raw samples are few; the share of lost scrapes shows in them too.
         times = [
-            [float(t) for t, _ in row["values"]] for row in self.api.query_now("pulsar_broker_topics_count[10m]")
+            [float(t) for t, _ in row["values"]]
+            for row in self.api.query_now("pulsar_broker_topics_count[10m]")
         ]
         gaps = [b - a for series in times for a, b in itertools.pairwise(series)]
         if not gaps:

@@ -205,7 +205,7 @@ def test_an_answer_without_series_has_the_same_columns(lake):
         ("1", {"start": END_MS, "end": START_MS}, "start is after the end"),
     ],
 )
-def test_what_cannot_be_asked(lake, query, times, says):
+def test_invalid_queries_are_refused(lake, query, times, says):
     asked = {"start": None, "end": None, "step": None, "at": None} | times
     with pytest.raises(InputError, match=says):
         evaluate(lake, query, asked["start"], asked["end"], asked["step"], asked["at"])
@@ -325,7 +325,7 @@ def test_open_backlogs_touch_every_later_range(on_spark):
 
 
 @pytest.mark.spark
-def test_a_rule_fires_where_its_condition_held(on_spark, billing):
+def test_rule_fires_where_its_condition_is_true(on_spark, billing):
     fired = on_spark.rules(RULES).fires(START_MS, END_MS).collect()
     mine = [row for row in fired if row.selector == billing]
     assert mine

@@ -57,7 +57,7 @@ class OfCalls(Deadline):
         return self.cancelled.asked() / CALLS_PER_S
 
 
-def test_what_there_is_no_time_for_is_not_asked_and_stays_unknown(recorded, admin):
+def test_requests_after_the_deadline_stay_unknown(recorded, admin):
     def nobody_cancels() -> bool:
         return False
 
@@ -72,7 +72,7 @@ def test_what_there_is_no_time_for_is_not_asked_and_stays_unknown(recorded, admi
     assert "subscription" not in {row["level"] for row in limits.to_pylist()}
 
 
-def test_whoever_cancels_is_asked_for_nothing_more(recorded, admin):
+def test_cancel_stops_further_requests(recorded, admin):
     with answering(admin) as url, pytest.raises(CancelledError):
         read_topic_admin(admin_within(url, Deadline(60, lambda: len(admin.asked) > 3)), recorded.topic)
     assert len(admin.asked) == 4
@@ -92,7 +92,7 @@ def configurations(admin) -> list[str]:
     return [path for path in admin.asked if path.endswith("/configuration/runtime")]
 
 
-def test_of_many_brokers_only_the_owners_are_asked(recorded, admin):
+def test_of_many_brokers_only_owners_are_read(recorded, admin):
     (owner,) = json.loads(admin.answers["/admin/v2/brokers"])
     with answering(admin) as url:
         plain, _ = read_topic_admin(admin_within(url, Deadline(60)), recorded.topic).of_cluster("prod")
@@ -109,7 +109,7 @@ def test_of_many_brokers_only_the_owners_are_asked(recorded, admin):
     assert many.select(without_time).to_pylist() == plain.select(without_time).to_pylist()
 
 
-def test_where_an_owner_is_not_known_all_brokers_are_asked(recorded, admin):
+def test_unknown_owner_reads_all_brokers(recorded, admin):
     admin.answers["/admin/v2/brokers"] = json.dumps([f"127.0.0.{n}:9" for n in range(2, 8)])
     with answering(admin) as url:
         said = read_topic_admin(admin_within(url, Deadline(60)), recorded.topic)

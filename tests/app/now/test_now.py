@@ -137,7 +137,7 @@ def test_without_an_admin_api_limits_are_unknown_and_it_says_so(monkeypatch, cap
     assert "Note: Limits are unknown" in capsys.readouterr().out
 
 
-def test_an_admin_api_that_is_down_is_a_note_and_the_rest_is_told(monkeypatch):
+def test_unreachable_admin_api_is_a_note(monkeypatch):
     recorded = Recorded("slow-one-of-three")
     _, end_ms = recorded.state("first")
     asking = monkeypatch.setattr
@@ -221,7 +221,7 @@ def test_a_prometheus_that_hangs_ends_with_the_deadline(monkeypatch):
     assert time.monotonic() - started_s < 25
 
 
-def test_whoever_cancels_waits_no_longer(monkeypatch):
+def test_cancel_ends_the_wait(monkeypatch):
     monkeypatch.setattr(Sources, "prometheus", lambda self, deadline: time.sleep(30))
     started_s = time.monotonic()
     with pytest.raises(CancelledError):

@@ -92,7 +92,7 @@ def asked(lake, *arguments):
     return json.loads(done.out)
 
 
-def test_flips_are_told_with_and_without_hysteresis(lake):
+def test_flips_with_and_without_hysteresis(lake):
     flips = asked(lake)["flips"]
     assert (flips["windows"], flips["subscription_partitions"]) == (8, 1)
     # A hole parts the last window from the others: seven windows, six times five minutes between their ends.
@@ -103,7 +103,7 @@ def test_flips_are_told_with_and_without_hysteresis(lake):
     assert flips["most"][0]["subscription"] == "billing"
 
 
-def test_agreement_is_of_those_that_were_asked(lake):
+def test_agreement_counts_replayed_episodes(lake):
     found = asked(lake)["agreement"]
     assert (found["episodes"], found["asked"], found["failed"]) == (5, 4, 1)
     assert (found["agree"], found["compared"]) == (1, 3)
@@ -163,7 +163,7 @@ def test_stored_forecasts_are_judged_as_the_back_test_judges_them(tmp_path):
     assert found["all"]["decided"] > 10
 
 
-def test_lists_are_as_long_as_asked_for(lake):
+def test_lists_have_the_requested_length(lake):
     assert len(asked(lake, "--most", 1)["agreement"]["disagreements"]) == 1
     assert asked(lake, "--most", 1)["flips"]["between"] == {"throttled -> healthy": 2}
 

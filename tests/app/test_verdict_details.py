@@ -1,4 +1,4 @@
-"""What is told beside verdicts: slow consumers, the worst partition, what a policy change did. Real recordings in one small lake."""
+"""Details next to verdicts: slow consumers, the worst partition, what a policy change did. Real recordings in one small lake."""
 
 from __future__ import annotations
 
@@ -162,7 +162,7 @@ def test_changes_refuses(lake, arguments, code, words):
     assert (outcome.code, words in outcome.line) == (code, True)
 
 
-def test_a_lake_without_limits_is_told_what_to_do(tmp_path):
+def test_lake_without_limits_names_the_fix(tmp_path):
     outcome = throttlescope("changes", "--lake", tmp_path / "none")
     assert outcome.code == 2
     assert "--pulsar-admin" in outcome.line

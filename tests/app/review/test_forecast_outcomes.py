@@ -1,4 +1,4 @@
-"""What stored forecasts are held against, selected by DuckDB, beside a slow twin that walks through every row."""
+"""The outcomes that stored forecasts are compared with, selected by DuckDB, and a slow twin that walks through every row."""
 
 from __future__ import annotations
 
