@@ -29,7 +29,7 @@ _COLUMNS = (
     TableColumn("cluster", lambda one: one.cluster or "-"),
     TableColumn("rows", lambda one: count(one.rows), "right"),
     TableColumn("state", lambda one: one.state),
-    TableColumn("ingest validation now", lambda one: _door(one)),
+    TableColumn("ingest validation now", lambda one: _validation(one)),
     TableColumn("known repair", lambda one: _known(one) or "-"),
     TableColumn("refused (UTC)", lambda one: minute_text(one.refused_ms)),
     TableColumn("run", lambda one: one.run_id),
@@ -138,12 +138,12 @@ def facts_of(one: QuarantinedRows) -> dict[str, Any]:
         "refused": format_time(one.refused_ms),
         "run_id": one.run_id,
         "readmitted_run_id": one.readmitted_run_id,
-        "door": _door(one),
+        "door": _validation(one),
         "known_repair": _known(one),
     }
 
 
-def _door(one: QuarantinedRows) -> str:
+def _validation(one: QuarantinedRows) -> str:
     if not one.is_open:
         return "taken back"
     fault = door_fault(one)
