@@ -40,7 +40,7 @@ def demo(
     What needs weeks of history is shown on the cluster synthetic-history, which the simulator made: nothing of it was measured.
     """
     from throttlescope.app.cli.serving import serve_in_place
-    from throttlescope.app.cli.tables.verdicts import write_demo
+    from throttlescope.app.cli.tables.verdicts import write_demo, write_next
     from throttlescope.app.services.demo import run_demo
 
     options = CommandOptions(context)
@@ -48,4 +48,4 @@ def demo(
     write_demo(found, now_ms=options.now_ms)
     if serve:
         serve_in_place(found.settings.lake, port=port)
-    print(f"Next: throttlescope serve --lake {found.settings.lake}")
+    write_next(found)

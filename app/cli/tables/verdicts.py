@@ -49,6 +49,11 @@ def write_demo(made: DemoLake, *, now_ms: int) -> None:
     print(sentence("tables.verdicts.demo", recorded=", ".join(made.recorded), synthetic=made.synthetic))
 
 
+def write_next(made: DemoLake) -> None:
+    """Print the command that serves the demo's lake."""
+    print(sentence("tables.verdicts.demo_next", lake=made.settings.lake))
+
+
 def _print(found: VerdictListing, options: CommandOptions) -> None:
     show = print_summary if found.shape == "summary" else print_windows
     show(found.rows, options.settings().objectives, now_ms=options.now_ms)

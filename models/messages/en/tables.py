@@ -74,6 +74,7 @@ SENTENCES = {
         "naive rule: ready backlog > 1000 with any throttle event says throttle, without says consumer_capacity."
     ),
     "tables.verdicts.demo": "Recorded on real brokers: {recorded}. Made by the simulator, for what needs weeks: {synthetic}.",
+    "tables.verdicts.demo_next": "Next: throttlescope serve --lake {lake}",
     # A diagnosis now.
     "tables.now.no_window": "No window of it is whole yet: there is no verdict.",
     "tables.now.healthy": "Healthy: {subscriptions}.",
@@ -187,6 +188,10 @@ SENTENCES = {
     "tables.incident.about": "{path}: {subscription}, {verdict}, as of {time}.",
     "tables.incident.size": "{files} files, {bytes:,} bytes. Read README.md or incident.html first. Times are UTC.",
     "tables.incident.left_out": "Not in it: {reason}",
+    # Users of the web app.
+    "tables.users.added": "Added {name} in {file}.",
+    "tables.users.changed": "Changed the password of {name} in {file}.",
+    "tables.users.removed": "Removed {name} from {file}.",
     # A Spark cluster.
     "tables.spark.package": "{path}: {mb:.0f} MB, unpacked {unpacked_mb:.0f} MB, Python {python}",
     "tables.spark.executors": "{tasks} tasks at once, started in {seconds} s",
