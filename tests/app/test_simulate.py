@@ -148,7 +148,7 @@ def test_the_table_says_what_was_simulated_and_in_which_units(written):
         "backlog at start (entries)",
         "subscription 500 msg/s",
         "second: nothing is changed",
-        "The last 3 s are in no row.",
+        "No row covers the last 3 s.",
     ):
         assert words in out
 

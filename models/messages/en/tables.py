@@ -27,8 +27,8 @@ SENTENCES = {
     "tables.backfill.samples": "{samples} samples ({written} of them new), {requests} requests, {mb:,.1f} MB.",
     "tables.backfill.hours": "Hours computed: {hours}.",
     "tables.backfill.chunk": "A chunk took {median_s:.1f} s in the median, {longest_s:.1f} s at most.",
-    "tables.backfill.also": "Also diagnosed, because no run had come to it: {spans}.",
-    "tables.backfill.also_left": "Also diagnosed, because no run had come to it: {spans}; {hours} more are left to the next run.",
+    "tables.backfill.also": "Also diagnosed, because no run had diagnosed it: {spans}.",
+    "tables.backfill.also_left": "Also diagnosed, because no run had diagnosed it: {spans}; {hours} more are left to the next run.",
     "tables.backfill.plan": "What would be read, oldest first",
     "tables.backfill.plan.note": (
         "Estimates: series as the source counts them at a few moments of the whole range. Nothing was read."
@@ -153,41 +153,41 @@ SENTENCES = {
     "tables.lake.title": "{lake}: {tables} tables, {size}",
     "tables.lake.history": "{table}: the newest {versions} versions",
     "tables.lake.no_faults": (
-        "{lake}: every file that a log names is there, as it was written, and as its table's contract and log say."
+        "{lake}: every file in the logs is present, unchanged, and matches the contract and the log of its table."
     ),
-    "tables.lake.no_faults_quick": "{lake}: every file that a log names is there.",
+    "tables.lake.no_faults_quick": "{lake}: every file in the logs is present.",
     "tables.lake.faults.note": (
-        "throttlescope lake repair reads again what a source still has; or bring the folder back from where it was copied."
+        "throttlescope lake repair reads again what a source still has; or restore the folder from a copy."
     ),
     "tables.lake.nothing_to_compact": "There are no small files to merge.",
     "tables.lake.compactable": "files to merge",
-    "tables.lake.hours_left": "hours left to others",
+    "tables.lake.hours_left": "hours left to other runs",
     "tables.lake.would_compact": "Would be merged",
-    "tables.lake.nothing_old": "Nothing is that old.",
-    "tables.lake.expired.note": "The files go with throttlescope lake vacuum.",
+    "tables.lake.nothing_old": "No rows are that old.",
+    "tables.lake.expired.note": "throttlescope lake vacuum deletes their files.",
     "tables.lake.nothing_changed": _NOTHING_CHANGED,
-    "tables.lake.vacuumed": "Files that nothing names",
-    "tables.lake.nothing_to_vacuum": "There is no file that nothing names.",
-    "tables.lake.deleted": "Deleted {files} files, {size}; {commits} commits left the logs.",
+    "tables.lake.vacuumed": "Unreferenced files",
+    "tables.lake.nothing_to_vacuum": "There are no unreferenced files.",
+    "tables.lake.deleted": "Deleted {files} files, {size}; removed {commits} commits from the logs.",
     # A repair of the lake.
     "tables.repair.nothing": "{lake}: there is nothing to repair.",
     "tables.repair.read": "read again from the source",
     "tables.repair.computed": "recomputed",
-    "tables.repair.gone": "nothing: of its moment",
+    "tables.repair.gone": "nothing: it cannot be read again",
     "tables.repair.damaged": "{lake}: damaged files",
     "tables.repair.log": "Log of {table}.",
     "tables.repair.nothing_changed": "Nothing was changed; add --yes, and the source, to do it.",
     "tables.repair.short": "The source no longer has these rows",
-    "tables.repair.short.row": "{rows} came back",
-    "tables.repair.left": "Nothing gives these rows again; --forget takes them out",
-    "tables.repair.forgotten": "Taken out for good",
-    "tables.repair.whole": "{lake}: {files} brought back; the lake is whole.",
-    "tables.repair.not_whole": "{lake}: {files} brought back; something is still wrong.",
+    "tables.repair.short.row": "{rows} restored",
+    "tables.repair.left": "These rows cannot be restored; --forget removes them",
+    "tables.repair.forgotten": "Removed permanently",
+    "tables.repair.whole": "{lake}: {files} restored; the lake is intact.",
+    "tables.repair.not_whole": "{lake}: {files} restored; some damage is left.",
     # Recordings and reports.
     "tables.recordings.note": "Each is a cluster of its own name. Times are UTC.",
     "tables.incident.about": "{path}: {subscription}, {verdict}, as of {time}.",
     "tables.incident.size": "{files} files, {bytes:,} bytes. Read README.md or incident.html first. Times are UTC.",
-    "tables.incident.left_out": "Not in it: {reason}",
+    "tables.incident.left_out": "Left out: {reason}",
     # Users of the web app.
     "tables.users.added": "Added {name} in {file}.",
     "tables.users.changed": "Changed the password of {name} in {file}.",
@@ -198,13 +198,13 @@ SENTENCES = {
     "tables.spark.executor": "{host}, process {process}: Python {python}, throttlescope {version} in {folder}",
     # A simulation.
     "tables.simulation.title": "{scenario}: {seconds:g} s simulated, limiter engine {engine}, Pulsar {version}, seed {seed}",
-    "tables.simulation.partition": "{subscription}, {type}: {msg_per_s:,.1f} msg/s dispatched on the whole",
+    "tables.simulation.partition": "{subscription}, {type}: {msg_per_s:,.1f} msg/s dispatched on average",
     "tables.simulation.no_step": "nothing is changed",
     "tables.simulation.note": (
         "Seconds count from the start, drained after from the state's start. A backlog has drained when it is at most a second's "
         "publishing or {share} of the state's peak."
     ),
-    "tables.simulation.rest": "The last {seconds:g} s are in no row.",
+    "tables.simulation.rest": "No row covers the last {seconds:g} s.",
     "tables.tdmq.title": "{scenario}: TDMQ's {throttle} throttle, {seconds} s simulated, seed {seed}",
     "tables.tdmq.note": (
         "Seconds count from the run's start. For consumption, a request is a message and processed means pushed."
