@@ -78,7 +78,7 @@ Picture = Annotated[
 
 
 def register(app: typer.Typer) -> None:
-    app.command(short_help="Put all about one backlog into one zip, to read offline.")(incident)
+    app.command(short_help="Write everything about one backlog into one zip.")(incident)
 
 
 def incident(

@@ -26,7 +26,7 @@ TableName = Annotated[str, typer.Argument(metavar="TABLE", help="Name of a table
 
 
 def register(app: typer.Typer) -> None:
-    family = typer.Typer(help="Show what a lake holds, and keep it small and quick.", no_args_is_help=True)
+    family = typer.Typer(help="Show the content of a lake, and keep it small and fast.", no_args_is_help=True)
     family.command("show", short_help="Print the tables: rows, files, bytes, versions, times.")(show)
     family.command("history", short_help="Print the versions of a table: when, which run, what changed.")(
         history
@@ -37,7 +37,7 @@ def register(app: typer.Typer) -> None:
     )
     family.command("compact", short_help="Merge small files.")(compact)
     family.command("expire", short_help="Remove hours that are older than an age.")(expire)
-    family.command("vacuum", short_help="Delete files that no version names any more.")(vacuum)
+    family.command("vacuum", short_help="Delete files that no version references any more.")(vacuum)
     app.add_typer(family, name="lake")
 
 
@@ -136,7 +136,7 @@ def compact(
     config: Config = None,
     debug: Debug = False,
 ) -> None:
-    """Put small files of the same hour, cluster and shard together; the rows stay the same, and no file spans two hours.
+    """Merge small files of the same hour, cluster and shard; the rows stay the same, and no file spans two hours.
 
     Other commands may run at the same time: an hour that one of them is changing is left for the next time. The old files stay until the
     vacuum.
@@ -174,8 +174,8 @@ def expire(
     """Remove whole hours (dates, where a file holds one) that are older than an age: one transaction a table.
 
     Tables may have ages of their own: samples take most room and may go before verdicts. Series without samples leave the catalogue
-    with them. What has not ended stays, and so does the newest snapshot of limits before the age. The files go with the next
-    vacuum; until then --as-of reads what was.
+    with them. What has not ended stays, and so does the newest snapshot of limits before the age. The next vacuum deletes the
+    files; until then --as-of reads the old state.
     """
     from throttlescope.app.cli.tables.lake import write_expired
     from throttlescope.app.services.lake_upkeep import Moment, expire_tables
@@ -207,7 +207,7 @@ def vacuum(
         bool,
         typer.Option(
             "--even-if-in-use",
-            help="Allow less than 24h, and take what a stopped ingest would go on from. Only where nothing else runs.",
+            help="Allow less than 24h, and delete what a stopped ingest would continue from. Only where nothing else runs.",
         ),
     ] = False,
     yes: Yes = False,
@@ -216,9 +216,9 @@ def vacuum(
     config: Config = None,
     debug: Debug = False,
 ) -> None:
-    """Delete files that no version within the age names, and what killed commands left; then shorten the tables' logs.
+    """Delete files that no version within the age references, and files that killed commands left; then shorten the tables' logs.
 
-    A file that was written less than a day before that age stays as well, since a stopped ingest may go on from it. --as-of reaches as
+    A file that was written less than a day before that age stays as well, since a stopped ingest may continue from it. --as-of reaches as
     far back as the age. Readers and writers may run at the same time.
     """
     from throttlescope.app.cli.tables.lake import write_vacuumed

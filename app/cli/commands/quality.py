@@ -47,8 +47,8 @@ def register(app: typer.Typer) -> None:
         "the gate; a warning did not. Times are UTC.",
     )
     family.callback(invoke_without_command=True)(quality)
-    family.command("check", short_help="Check what a lake holds of a range, now.")(check)
-    family.command("page", short_help="Write what the gates found as one page, to read offline.")(page)
+    family.command("check", short_help="Check a range of a lake now.")(check)
+    family.command("page", short_help="Write the findings of the gates as one page, to read offline.")(page)
     app.add_typer(family, name="quality", short_help="Print what the quality gates found.")
 
 
@@ -88,7 +88,7 @@ def check(
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
-    """Check what a lake holds of a range now, write what was found to its table quality, and print it.
+    """Check a range of a lake now, write the findings to its table quality, and print them.
 
     Gates are those of a run: door (series and hours), samples, policies (admin API, limits), signals, verdicts. All that are
     selected are checked, also after one that stops. Exit code 3 where one finds an error: nothing may be computed from what it names.

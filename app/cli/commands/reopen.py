@@ -11,7 +11,7 @@ from throttlescope.app.cli.settings import CommandOptions
 
 
 def register(app: typer.Typer) -> None:
-    app.command(short_help="Open a past verdict and judge its minutes again.")(reopen)
+    app.command(short_help="Open a past verdict and recompute it with today's rules.")(reopen)
 
 
 def reopen(

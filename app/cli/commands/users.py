@@ -18,7 +18,7 @@ Name = Annotated[str, typer.Argument(metavar="NAME", help="The name to log in wi
 
 
 def register(app: typer.Typer) -> None:
-    family = typer.Typer(help="Say who may log in to throttlescope serve.", no_args_is_help=True)
+    family = typer.Typer(help="Manage who may log in to throttlescope serve.", no_args_is_help=True)
     family.command("add", short_help="Add a person, or change a password.")(add)
     family.command("remove", short_help="Take a person out.")(remove)
     family.command("list", short_help="Print the users of the file.")(list_users)

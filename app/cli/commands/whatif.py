@@ -67,7 +67,7 @@ Plot = Annotated[
 
 
 def register(app: typer.Typer) -> None:
-    app.command(short_help="Replay a subscription of the lake with something changed.")(whatif)
+    app.command(short_help="Replay a subscription of the lake with changes.")(whatif)
 
 
 def whatif(
