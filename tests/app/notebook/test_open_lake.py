@@ -125,7 +125,7 @@ def test_a_range_narrows_a_chart(lake, billing):
 
 
 @pytest.mark.parametrize(
-    ("asked", "says"),
+    ("options", "says"),
     [
         ({"subscription": "billing"}, "A subscription cannot be read"),
         ({"subscription": "persistent://a/b/nothing#billing"}, "no minutes of this subscription"),
@@ -133,9 +133,9 @@ def test_a_range_narrows_a_chart(lake, billing):
         ({"start": END_MS, "end": START_MS}, "start is not before the end"),
     ],
 )
-def test_a_chart_of_nothing_is_refused(lake, billing, asked, says):
+def test_a_chart_of_nothing_is_refused(lake, billing, options, says):
     with pytest.raises(InputError, match=says):
-        lake.figures.backlog(**({"subscription": billing} | asked))
+        lake.figures.backlog(**({"subscription": billing} | options))
 
 
 def test_what_was_not_measured_is_not_drawn(lake, billing):
@@ -206,9 +206,9 @@ def test_an_answer_without_series_has_the_same_columns(lake):
     ],
 )
 def test_invalid_queries_are_refused(lake, query, times, says):
-    asked = {"start": None, "end": None, "step": None, "at": None} | times
+    options = {"start": None, "end": None, "step": None, "at": None} | times
     with pytest.raises(InputError, match=says):
-        evaluate(lake, query, asked["start"], asked["end"], asked["step"], asked["at"])
+        evaluate(lake, query, options["start"], options["end"], options["step"], options["at"])
 
 
 def test_a_query_is_drawn_with_a_name_for_each_line(lake):
@@ -228,11 +228,11 @@ def test_a_query_is_drawn_with_a_name_for_each_line(lake):
 def test_why_tells_the_verdict_of_a_moment(lake, billing):
     why = lake.why(billing, at=END_MS)
     rows = read_verdicts(lake.lake, VerdictFilter(subscription=billing))
-    told = next(row for row in rows if row["window_end_ms"] == END_MS)
-    assert (why.verdict["cause"], why.verdict["limiter"]) == (told["cause"], told["limiter"])
+    newest = next(row for row in rows if row["window_end_ms"] == END_MS)
+    assert (why.verdict["cause"], why.verdict["limiter"]) == (newest["cause"], newest["limiter"])
     text = why._repr_markdown_()
     assert text == repr(why)
-    assert all(one["text"].split(".")[0][:30] in text for one in told["evidence"])
+    assert all(one["text"].split(".")[0][:30] in text for one in newest["evidence"])
     assert text.startswith("#### ")
 
 
@@ -329,13 +329,15 @@ def test_rule_fires_where_its_condition_is_true(on_spark, billing):
     fired = on_spark.rules(RULES).fires(START_MS, END_MS).collect()
     mine = [row for row in fired if row.selector == billing]
     assert mine
-    held = answer_table(
+    expected_points = answer_table(
         evaluate(on_spark, f"sum by (topic, subscription) ({BACKLOG}) > 1000", START_MS, END_MS, "1m")
     )
     name = SubscriptionName.of(billing)
     times = {
         at_ms
-        for labels, at_ms in zip(held["labels"].to_pylist(), held["time_ms"].to_pylist(), strict=True)
+        for labels, at_ms in zip(
+            expected_points["labels"].to_pylist(), expected_points["time_ms"].to_pylist(), strict=True
+        )
         if dict(labels) == {"topic": name.topic, "subscription": name.subscription}
     }
     for row in mine:

@@ -35,16 +35,18 @@ def admin_within(
 
 def test_limits_statistics_and_consumers_of_every_partition(recorded, admin):
     with answering(admin) as url:
-        said = read_topic_admin(admin_within(url, Deadline(60)), recorded.topic)
-    assert said.failures == ()
-    assert said.requests == len(admin.asked)
-    assert {(one.partition, one.subscription) for one in said.consumers} == {(n, "billing") for n in range(4)}
-    assert len(said.consumers) == 12
-    assert all(one.address for one in said.consumers)
-    limits, stats = said.of_cluster("prod")
+        admin_data = read_topic_admin(admin_within(url, Deadline(60)), recorded.topic)
+    assert admin_data.failures == ()
+    assert admin_data.requests == len(admin.requested)
+    assert {(one.partition, one.subscription) for one in admin_data.consumers} == {
+        (n, "billing") for n in range(4)
+    }
+    assert len(admin_data.consumers) == 12
+    assert all(one.address for one in admin_data.consumers)
+    limits, stats = admin_data.of_cluster("prod")
     assert {row["cluster"] for row in [*limits.to_pylist(), *stats.to_pylist()]} == {"prod"}
-    held = [row for row in limits.to_pylist() if row["level"] == "subscription"]
-    assert {(row["partition"], row["rate_msg"], row["set_by"]) for row in held} == {
+    of_subscription = [row for row in limits.to_pylist() if row["level"] == "subscription"]
+    assert {(row["partition"], row["rate_msg"], row["set_by"]) for row in of_subscription} == {
         (n, 100, "topic_policy") for n in range(4)
     }
 
@@ -54,28 +56,28 @@ class OfCalls(Deadline):
 
     @property
     def passed_s(self) -> float:
-        return self.cancelled.asked() / CALLS_PER_S
+        return self.cancelled.requested() / CALLS_PER_S
 
 
 def test_requests_after_the_deadline_stay_unknown(recorded, admin):
-    def nobody_cancels() -> bool:
+    def no_cancel() -> bool:
         return False
 
-    nobody_cancels.asked = lambda: len(admin.asked)
+    no_cancel.requested = lambda: len(admin.requested)
     with answering(admin) as url:
         # Fifty calls a second: of some thirty questions about half a second's worth is asked.
-        deadline = OfCalls(0.3, nobody_cancels)
-        said = read_topic_admin(admin_within(url, deadline, calls_per_s=CALLS_PER_S), recorded.topic)
-    assert 0 < said.requests == len(admin.asked) < 30
-    assert {one.reason for one in said.failures} == {"not requested: the deadline had passed"}
-    limits, _ = said.of_cluster("prod")
+        deadline = OfCalls(0.3, no_cancel)
+        admin_data = read_topic_admin(admin_within(url, deadline, calls_per_s=CALLS_PER_S), recorded.topic)
+    assert 0 < admin_data.requests == len(admin.requested) < 30
+    assert {one.reason for one in admin_data.failures} == {"not requested: the deadline had passed"}
+    limits, _ = admin_data.of_cluster("prod")
     assert "subscription" not in {row["level"] for row in limits.to_pylist()}
 
 
 def test_cancel_stops_further_requests(recorded, admin):
     with answering(admin) as url, pytest.raises(CancelledError):
-        read_topic_admin(admin_within(url, Deadline(60, lambda: len(admin.asked) > 3)), recorded.topic)
-    assert len(admin.asked) == 4
+        read_topic_admin(admin_within(url, Deadline(60, lambda: len(admin.requested) > 3)), recorded.topic)
+    assert len(admin.requested) == 4
 
 
 def test_an_api_that_refuses_everything_is_an_error(recorded):
@@ -89,7 +91,7 @@ def test_an_api_that_refuses_everything_is_an_error(recorded):
 
 
 def configurations(admin) -> list[str]:
-    return [path for path in admin.asked if path.endswith("/configuration/runtime")]
+    return [path for path in admin.requested if path.endswith("/configuration/runtime")]
 
 
 def test_of_many_brokers_only_owners_are_read(recorded, admin):
@@ -98,13 +100,13 @@ def test_of_many_brokers_only_owners_are_read(recorded, admin):
         plain, _ = read_topic_admin(admin_within(url, Deadline(60)), recorded.topic).of_cluster("prod")
     assert len(configurations(admin)) == 1
     admin.answers["/admin/v2/brokers"] = json.dumps([owner, *(f"10.0.0.{n}:8080" for n in range(40))])
-    admin.asked.clear()
+    admin.requested.clear()
     with answering(admin) as url:
-        said = read_topic_admin(admin_within(url, Deadline(60)), recorded.topic)
-    assert (len(configurations(admin)), said.failures) == (1, ())
-    lookups = [path for path in admin.asked if path.startswith("/lookup/")]
+        admin_data = read_topic_admin(admin_within(url, Deadline(60)), recorded.topic)
+    assert (len(configurations(admin)), admin_data.failures) == (1, ())
+    lookups = [path for path in admin.requested if path.startswith("/lookup/")]
     assert len(lookups) == len(set(lookups)) == 4
-    many, _ = said.of_cluster("prod")
+    many, _ = admin_data.of_cluster("prod")
     without_time = [name for name in plain.column_names if name not in ("observed_ms", "answered_ms", "date")]
     assert many.select(without_time).to_pylist() == plain.select(without_time).to_pylist()
 
@@ -112,9 +114,9 @@ def test_of_many_brokers_only_owners_are_read(recorded, admin):
 def test_unknown_owner_reads_all_brokers(recorded, admin):
     admin.answers["/admin/v2/brokers"] = json.dumps([f"127.0.0.{n}:9" for n in range(2, 8)])
     with answering(admin) as url:
-        said = read_topic_admin(admin_within(url, Deadline(60)), recorded.topic)
-    asked = [one.key for one in said.failures if one.scope == "broker_configuration_runtime"]
-    assert len(asked) == 6
+        admin_data = read_topic_admin(admin_within(url, Deadline(60)), recorded.topic)
+    requested = [one.key for one in admin_data.failures if one.scope == "broker_configuration_runtime"]
+    assert len(requested) == 6
 
 
 def test_nothing_said_is_nothing_known():
