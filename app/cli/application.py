@@ -155,7 +155,7 @@ def _root(
         typer.Option(
             "--log-format",
             envvar=ENVIRONMENT_VARIABLE,
-            help="Lines on stderr: text for eyes, or json, one object a line with the run's id.",
+            help="Lines on stderr: text for people, or json, one object a line with the run's id.",
         ),
     ] = LogFormat.text,
 ) -> None:

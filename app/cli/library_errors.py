@@ -1,4 +1,4 @@
-"""Faults that libraries wrap. In: an exception of Spark's, DuckDB's or pyarrow's. Out: the error of ours that it carries, if any.
+"""Faults that libraries wrap. In: an exception of Spark's, DuckDB's or pyarrow's. Out: the product's own error that it carries, if any.
 
 What a Spark task raises arrives as text in an exception of Spark's own; what a reader below DuckDB raises, likewise.
 """
@@ -25,7 +25,7 @@ class WrappedError(ThrottlescopeError):
 
 
 def carried(error: Exception) -> ThrottlescopeError | None:
-    """The error of ours that an exception carries, or the fault of an object store, a full disk or a damaged file that it is; None for others."""
+    """The product's own error that an exception carries, or the fault of an object store, a full disk or a damaged file that it is; None for others."""
     from throttlescope.ingest.lake import write_errors
 
     text = str(error)

@@ -94,7 +94,7 @@ ReplayWindow = Annotated[
 ReplayHistory = Annotated[
     str,
     typer.Option(
-        "--history", metavar="DURATION", help="How far back what the consumers can do is looked for."
+        "--history", metavar="DURATION", help="How far back to look for the capacity of the consumers."
     ),
 ]
 ClusterFilter = Annotated[str | None, typer.Option("--cluster", metavar="NAME", help="Only this cluster.")]
@@ -111,7 +111,7 @@ AsOf = Annotated[
     typer.Option(
         "--as-of",
         metavar="TIME|VERSION",
-        help="Read the lake as it stood then (UTC), or in a version of the table; see throttlescope lake history.",
+        help="Read the lake as it was then (UTC), or in a version of the table; see throttlescope lake history.",
     ),
 ]
 
@@ -183,8 +183,20 @@ Recompute = Annotated[
     bool,
     typer.Option(
         "--recompute",
-        help="Compute every hour of the range again, also where nothing has changed since it was computed.",
+        help="Recompute every hour of the range, also those in which nothing has changed.",
     ),
+]
+
+
+Tables = Annotated[
+    list[str] | None,
+    typer.Option("--table", metavar="NAME", help="Only this table. Repeatable. Default: every table."),
+]
+Yes = Annotated[bool, typer.Option("--yes", help="Do it. Without it, only print what would be done.")]
+Force = Annotated[bool, typer.Option("--force", help="Replace the file if it is there.")]
+Lookback = Annotated[
+    str,
+    typer.Option("--lookback", metavar="DURATION", help="How long a sample is its series' current value."),
 ]
 
 

@@ -69,7 +69,7 @@ def _query_limits(options: CommandOptions) -> QueryLimits:
     from throttlescope.ingest.core.times import SECOND_MS
     from throttlescope.transforms.promql.query import Options
 
-    timeout_ms = options.duration_ms("query_timeout", "--query-timeout is nothing")
+    timeout_ms = options.duration_ms("query_timeout", "--query-timeout must be more than 0")
     evaluation = Options(timeout_s=timeout_ms / SECOND_MS, max_samples=options.given["query_max_samples"])
     return QueryLimits(evaluation, running=options.given["query_concurrency"])
 
@@ -111,7 +111,7 @@ def _tables_in_store(lake: str) -> tuple[str, ...]:
 
 
 def serve_in_place(lake: LakeAddress, *, port: int) -> None:
-    """Become ``throttlescope serve``: this process's threads and its Spark are gone, its terminal stays."""
+    """Become ``throttlescope serve``: this process's threads and its Spark end, its terminal stays."""
     arguments = ["serve", "--lake", str(lake.absolute()), "--port", str(port)]
     os.execv(sys.executable, [sys.executable, "-m", "throttlescope.app.cli", *arguments])  # noqa: S606
 

@@ -41,7 +41,7 @@ def settings_with(
     """Settings of the file that ``--config``, the environment or the working folder names, under the flags.
 
     Without a flag that names a source, all clusters of the file are meant. ``--cluster`` narrows them to one;
-    ``--prometheus`` and ``--pulsar-admin`` stand for one cluster, the file's of that name if there is one.
+    ``--prometheus`` and ``--pulsar-admin`` are of one cluster, the file's of that name if there is one.
 
     Raises
     ------

@@ -37,7 +37,7 @@ _AFTER_ALL_MS = 2**62
 class Chart(go.Figure):
     """A Plotly figure whose toolbar does not offer to upload it, and which needs nothing but the notebook to be shown."""
 
-    # Plotly's own ways ask for a package that only makes notebooks' files, and for a script from a network.
+    # Plotly's own ways need a package that only makes notebooks' files, and for a script from a network.
     _ipython_display_ = _repr_html_ = None
 
     def __repr__(self) -> str:
@@ -149,9 +149,9 @@ class Figures:
         title: str = "value",
     ) -> Chart:
         """A line per series of a range query; ``title`` is that of the value's axis."""
-        from throttlescope.app.notebook.series import ask
+        from throttlescope.app.notebook.series import evaluate
 
-        return promql_chart(ask(self._lake, query, start, end, step), title)
+        return promql_chart(evaluate(self._lake, query, start, end, step), title)
 
     def _drawn(
         self,

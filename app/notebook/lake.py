@@ -263,9 +263,9 @@ class OpenLake:
         QueryError
             The data has no answer to it.
         """
-        from throttlescope.app.notebook.series import answer_frame, ask
+        from throttlescope.app.notebook.series import answer_frame, evaluate
 
-        return answer_frame(self.session, ask(self, query, start, end, step, at))
+        return answer_frame(self.session, evaluate(self, query, start, end, step, at))
 
     @cached_property
     def queries(self) -> LakeQueries:
@@ -324,8 +324,8 @@ class OpenLake:
         """
         from throttlescope.app.notebook.answers import read_what_if
 
-        asked = (changes, at, window, history, horizon, drained_below_entries)
-        return read_what_if(self.lake, subscription, cluster, *asked)
+        settings = (changes, at, window, history, horizon, drained_below_entries)
+        return read_what_if(self.lake, subscription, cluster, *settings)
 
     def recommend(
         self,

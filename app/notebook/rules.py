@@ -152,7 +152,7 @@ def exported_fires(lake: OpenLake, name: str, start: Moment, end: Moment) -> Dat
     return _fires(lake, exported(name), start, end, None)
 
 
-def _fires(lake: OpenLake, asked: PreviewedRules, start: Moment, end: Moment, kind: str | None) -> DataFrame:
+def _fires(lake: OpenLake, rules: PreviewedRules, start: Moment, end: Moment, kind: str | None) -> DataFrame:
     from throttlescope.transforms.promql.budget import Budget
     from throttlescope.transforms.promql.query import DEFAULTS
     from throttlescope.transforms.rules.preview import MOST_CELLS, plan_preview, run_preview
@@ -160,7 +160,7 @@ def _fires(lake: OpenLake, asked: PreviewedRules, start: Moment, end: Moment, ki
     if kind is not None and kind not in KINDS:
         raise InputError("There is no such kind of alert", got=kind, expected=", ".join(KINDS))
     start_ms, end_ms = _both(start, end)
-    plan = plan_preview(lake.lake, asked.file, asked.library, start_ms, end_ms)
+    plan = plan_preview(lake.lake, rules.file, rules.library, start_ms, end_ms)
     found = run_preview(lake.lake, plan, budget=Budget(MOST_CELLS, DEFAULTS.timeout_s))
     since_ms = min([start_ms, *(min(one.active_ms, one.start_ms) for one in found.firings)])
     stretches = _stretches(lake.lake, found.firings, since_ms, end_ms)

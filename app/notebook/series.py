@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _LABELS = pa.map_(pa.string(), pa.string())
 
 
-def ask(
+def evaluate(
     lake: OpenLake,
     query: str,
     start: Moment | None,
@@ -63,7 +63,7 @@ def ask(
         )
     step_ms = default_step_ms(start_ms, end_ms) if step is None else parse_duration(step)
     if step_ms <= 0:
-        raise InputError("The step is nothing", got=step, expected="more than 0s")
+        raise InputError("The step must be more than 0", got=step, expected="more than 0s")
     return lake.queries.range(query, start_ms, end_ms, step_ms)
 
 

@@ -65,11 +65,11 @@ def frame(
         _check(contract, columns, "cluster")
         where.append(F.col("cluster") == cluster)
     if subscription is not None:
-        asked = SubscriptionName.of(subscription)
+        wanted = SubscriptionName.of(subscription)
         _check(contract, columns, "topic", "subscription")
-        where += [F.col("topic") == asked.topic, F.col("subscription") == asked.subscription]
-        if asked.partition is not None:
-            where.append(F.col("partition") == asked.partition)
+        where += [F.col("topic") == wanted.topic, F.col("subscription") == wanted.subscription]
+        if wanted.partition is not None:
+            where.append(F.col("partition") == wanted.partition)
     between = {}
     if start_ms is not None or end_ms is not None:
         between, bounds = _range(contract, columns, start_ms, end_ms)

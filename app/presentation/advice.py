@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING, Any
 from throttlescope.app.presentation.output import freshness
 from throttlescope.app.presentation.text_report import TextLine, TextReport, TextTable
 from throttlescope.ingest.core.times import format_time
-from throttlescope.models.messages.catalogue import Message, message
+from throttlescope.models.messages.catalogue import Message, message, sentence
 from throttlescope.models.messages.limiting import limiting_factor
-from throttlescope.models.messages.rounded import duration
-from throttlescope.models.messages.units import count
+from throttlescope.models.messages.units import count, duration
 from throttlescope.models.recommendation.recommendation import Recommendation, messages_of
 
 if TYPE_CHECKING:
@@ -89,11 +88,17 @@ def advice_report(found: ReplayInputs, advice: Advice, *, now_ms: int | None) ->
         for row in known.rows
     ]
     table = TextTable(
-        f"{found.name}: {count(known.backlog_entries)} entries at {format_time(found.at_ms)}, {duration(known.horizon_s)} later",
+        sentence(
+            "tables.advice.title",
+            subscription=found.name,
+            entries=count(known.backlog_entries),
+            time=format_time(found.at_ms),
+            horizon=duration(known.horizon_s),
+        ),
         [
             ("without", "left"),
             ("backlog then (entries)", "right"),
-            ("less than as it is", "right"),
+            (sentence("tables.advice.less"), "right"),
             ("gone in", "left"),
             ("then limited by", "left"),
         ],

@@ -1,4 +1,4 @@
-"""Anomalies for eyes and for programs. In: rows of `anomaly_rows`. Out: a table, or dicts ready for JSON and CSV."""
+"""Anomalies as text and for programs. In: rows of `anomaly_rows`. Out: a table, or dicts ready for JSON and CSV."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from throttlescope.app.presentation.output import freshness, print_table
 from throttlescope.app.presentation.verdicts import subscription_text
-from throttlescope.models.messages.units import duration_text, minute_text
+from throttlescope.models.messages.catalogue import sentence
+from throttlescope.models.messages.units import counted, duration_text, minute_text
 
 if TYPE_CHECKING:
     from throttlescope.app.queries.anomalies import AnomalyRows
@@ -19,10 +20,6 @@ UNITS = {
     "backlog_ready_entries": "entries",
     "throttled_events": "events/min",
 }
-_NOTES = (
-    "usual: the same hour of the week in the weeks before, at the worst minute. score: the sum of deviations over the sum that "
-    "raises an alarm. learnt: it became the new level."
-)
 
 
 def exported_columns() -> list[str]:
@@ -54,7 +51,7 @@ def print_anomalies(found: AnomalyRows, *, now_ms: int) -> None:
         ("subscription", "left"),
         ("signal", "left"),
         ("from (UTC)", "left"),
-        ("for", "right"),
+        ("duration", "right"),
         ("state", "left"),
         ("value", "right"),
         ("usual", "left"),
@@ -70,7 +67,7 @@ def print_anomalies(found: AnomalyRows, *, now_ms: int) -> None:
             f"{row['signal']} {row['direction']}" if row["signal"] != "samples" else "no samples",
             minute_text(row["start_ms"]),
             duration_text(row["end_ms"] - row["start_ms"]),
-            row["state"] + (", learnt" if row["adopted"] else ""),
+            row["state"] + (", learned" if row["adopted"] else ""),
             _amount(row["value"], UNITS.get(row["signal"], "")),
             f"{_amount(row['low'])} to {_amount(row['high'])}" if row["high"] is not None else "-",
             f"{row['score']:.1f}",
@@ -80,7 +77,7 @@ def print_anomalies(found: AnomalyRows, *, now_ms: int) -> None:
         for row in live
     ]
     groups = len(begins)
-    what = f"{len(live)} {'anomaly' if len(live) == 1 else 'anomalies'} in {groups} incident{'' if groups == 1 else 's'}"
+    what = f"{counted(len(live), 'anomaly', 'anomalies')} in {counted(groups, 'incident')}"
     zones = ", ".join(sorted({row["zone"] for row in found.rows})) or "-"
     versions = ", ".join(sorted({f"{row['method']} {row['method_version']}" for row in found.rows})) or "-"
     print_table(
@@ -90,8 +87,13 @@ def print_anomalies(found: AnomalyRows, *, now_ms: int) -> None:
         heads=3 if clusters else 2,
         notes=[
             *([_learning_text(learning)] if learning else []),
-            *([_NOTES] if live else []),
-            f"{freshness(found.end_ms, now_ms)} Weeks of {zones}. Method {versions}.",
+            *([sentence("tables.anomalies.note")] if live else []),
+            sentence(
+                "tables.anomalies.basis",
+                freshness=freshness(found.end_ms, now_ms),
+                zones=zones,
+                versions=versions,
+            ),
         ],
     )
 
@@ -99,11 +101,13 @@ def print_anomalies(found: AnomalyRows, *, now_ms: int) -> None:
 def _learning_text(rows: list[dict[str, Any]]) -> str:
     whole = [row for row in rows if row["signal"] == "samples"]
     known = [row["learning_until_ms"] for row in rows if row["learning_until_ms"] is not None]
-    until = f"the first until {minute_text(min(known))} UTC" if known else "without a day of samples yet"
-    parts = [f"{len(whole)} subscription partition{'' if len(whole) == 1 else 's'}"] if whole else []
+    parts = [counted(len(whole), "subscription partition")] if whole else []
     if len(rows) > len(whole):
-        parts.append(f"{len(rows) - len(whole)} signals that came later")
-    return f"Learning: {' and '.join(parts)}, {until}."
+        parts.append(sentence("tables.anomalies.late_signals", signals=len(rows) - len(whole)))
+    series = " and ".join(parts)
+    if not known:
+        return sentence("tables.anomalies.learning_open", series=series)
+    return sentence("tables.anomalies.learning", series=series, until=minute_text(min(known)))
 
 
 def _amount(value: float | None, unit: str = "") -> str:

@@ -10,6 +10,7 @@ from throttlescope.app.presentation.cause_runs import CauseRun, runs
 from throttlescope.app.presentation.causes import CAUSES, SIDES, CauseLook, limiter_words
 from throttlescope.app.presentation.limits import KnownLimit
 from throttlescope.models.diagnosis.causes import THROTTLED, UNKNOWN
+from throttlescope.models.messages.catalogue import sentence
 
 _REASONS = 3
 
@@ -53,7 +54,7 @@ def answer(verdict: dict, history: Sequence[dict], limits: Sequence[KnownLimit])
     Parameters
     ----------
     verdict : dict
-        The row of ``verdicts`` that is told.
+        The row of ``verdicts`` that is shown.
     history : sequence of dict
         Verdicts of the same subscription up to it, for "since"; evidence may be left out of them.
     limits : sequence of KnownLimit
@@ -79,8 +80,8 @@ def answer(verdict: dict, history: Sequence[dict], limits: Sequence[KnownLimit])
 
 def _sure(verdict: dict) -> str:
     if cause_is_open(verdict["cause"], verdict["confidence"]):
-        return "no cause is named"
-    return f"{fmt.percent(verdict['confidence'])} confidence"
+        return sentence("answer.no_cause")
+    return sentence("answer.confidence", share=fmt.percent(verdict["confidence"]))
 
 
 def cause_is_open(cause: str, confidence: float) -> bool:
@@ -90,32 +91,35 @@ def cause_is_open(cause: str, confidence: float) -> bool:
 
 def _title(cause: CauseLook, limiter: str | None, limits: Sequence[KnownLimit]) -> str:
     if not limiter:
-        return f"{cause.answer}."
+        return sentence("answer.cause", cause=cause.answer)
     limit = next((limit for limit in limits if f"{limit.level}.{limit.unit}" == limiter), None)
     details = "" if limit is None or limit.rate is None else f" ({limit.amount()}, set by {limit.who()})"
+    which = f"{limiter_words(limiter)}{details}"
     if limit is not None and limit.lifted_ms is not None:
-        return f"Until {fmt.clock(limit.lifted_ms)} the {limiter_words(limiter)}{details} held this subscription back."
+        return sentence("answer.limited_until", time=fmt.clock(limit.lifted_ms), limiter=which)
     if cause.word == THROTTLED.name:
-        return f"The {limiter_words(limiter)}{details} holds this subscription back."
-    return f"{cause.answer}: the {limiter_words(limiter)}{details}."
+        return sentence("answer.limited", limiter=which)
+    return sentence("answer.cause_and_limiter", cause=cause.answer, limiter=which)
 
 
 def _backlog(verdict: dict) -> str:
     waiting, change = verdict["backlog_entries"], verdict["backlog_growth_entries"]
     if fmt.is_missing(waiting):
-        return "Backlog not measured."
+        return sentence("answer.backlog_unknown")
+    entries = fmt.count(waiting, "entries")
     length = fmt.duration(verdict["window_end_ms"] - verdict["window_start_ms"])
-    text = f"{fmt.count(waiting, 'entries')} wait"
     if fmt.is_missing(change):
-        return f"{text}."
+        return sentence("answer.backlog", entries=entries)
     if change == 0:
-        return f"{text}, unchanged over {length}."
-    return f"{text}, {fmt.signed(change)} over {length}."
+        return sentence("answer.backlog_unchanged", entries=entries, length=length)
+    return sentence("answer.backlog_changed", entries=entries, change=fmt.signed(change), length=length)
 
 
 def _since(run: CauseRun) -> str:
-    at_least = "at least " if run.follows_gap else ""
-    return f"Since {at_least}{fmt.moment(run.start_ms)}, for {fmt.duration(run.end_ms - run.start_ms)}."
+    start, length = fmt.moment(run.start_ms), fmt.duration(run.end_ms - run.start_ms)
+    if run.follows_gap:
+        return sentence("answer.since_at_least", start=start, length=length)
+    return sentence("answer.since", start=start, length=length)
 
 
 def _sentences(verdict: dict, weight: str) -> tuple[str, ...]:

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from throttlescope.models.diagnosis.causes import CAUSES as RECORDS
 from throttlescope.models.diagnosis.causes import Cause
 from throttlescope.models.diagnosis.causes.cause import PARTS
+from throttlescope.models.messages.en.advice import LIMIT_KINDS
+from throttlescope.models.messages.limiting import limiter
 
 LIMIT, CONSUMER, MIXED, STORAGE, FINE, OPEN = "#D55E00", "#0072B2", "#B5527F", "#9A7B00", "#008A65", "#7A7F87"
 _COLOURS = {
@@ -86,7 +88,7 @@ SIDES: dict[str, SideLook] = {
 }
 
 LEVEL_WORDS = {"broker": "broker", "topic": "topic", "subscription": "subscription"}
-UNIT_WORDS = {"msg": "message", "bytes": "byte"}
+UNIT_WORDS = LIMIT_KINDS
 
 SET_BY_WORDS = {
     "subscription_policy": "subscription policy",
@@ -95,13 +97,10 @@ SET_BY_WORDS = {
     "namespace_policy": "namespace policy",
     "broker_dynamic": "broker's dynamic configuration",
     "broker_file": "broker's configuration file",
-    "none": "nobody: no limit is set",
+    "none": "not set anywhere",
 }
 
 
-def limiter_words(limiter: str | None) -> str:
+def limiter_words(name: str | None) -> str:
     """``subscription.msg`` as ``subscription message limit``; empty where none binds."""
-    if not limiter:
-        return ""
-    level, unit = limiter.split(".")
-    return f"{LEVEL_WORDS[level]} {UNIT_WORDS[unit]} limit"
+    return limiter(name) if name else ""

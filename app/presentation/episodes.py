@@ -1,4 +1,4 @@
-"""Episodes for eyes and for programs. In: rows of `episode_rows`. Out: tables, or dicts ready for JSON and CSV."""
+"""Episodes as text and for programs. In: rows of `episode_rows`. Out: tables, or dicts ready for JSON and CSV."""
 
 from __future__ import annotations
 
@@ -7,15 +7,9 @@ from typing import Any
 
 from throttlescope.app.presentation.output import freshness, print_table
 from throttlescope.app.presentation.verdicts import subscription_text
-from throttlescope.models.messages.units import count, duration_text, minute_text, share
+from throttlescope.models.messages.catalogue import sentence
+from throttlescope.models.messages.units import count, counted, duration_text, minute_text, percent
 
-_NOTES = (
-    "since: when the backlog began to grow (~: it grew already in the first minute of the data; >: the first minute above the "
-    "floor, without a clear change). cause: the main cause; sure: its mean confidence. peak: ready entries (batches). "
-    "lever: computed where verdicts name both a limiter and the consumers: the removal that would have drained most at the peak, and "
-    "how many entries less half an hour later; !: the main cause is another one. "
-    "flips/h: how often verdicts changed, and how often after hysteresis."
-)
 _SINCE = {"change_point": "", "first_minute": ">", "start_of_data": "~"}
 _KINDS = {
     "broker": "broker",
@@ -50,7 +44,7 @@ def print_episodes(rows: Sequence[Mapping[str, Any]], *, now_ms: int) -> None:
         *((("cluster", "left"),) if clusters else ()),
         ("subscription", "left"),
         ("since (UTC)", "left"),
-        ("for", "right"),
+        ("duration", "right"),
         ("state", "left"),
         ("cause", "left"),
         ("limiter", "left"),
@@ -70,7 +64,7 @@ def print_episodes(rows: Sequence[Mapping[str, Any]], *, now_ms: int) -> None:
             row["state"],
             row["cause"],
             row["limiter"] or "-",
-            share(row["confidence"] or None),
+            percent(row["confidence"] or None),
             lever_text(row["counterfactual"]),
             count(row["peak_entries"]),
             _causes_text(row["causes"]),
@@ -84,9 +78,9 @@ def print_episodes(rows: Sequence[Mapping[str, Any]], *, now_ms: int) -> None:
     print_table(
         columns,
         cells,
-        title=f"{len(rows)} episode{'' if len(rows) == 1 else 's'}, {still} not drained",
+        title=sentence("episodes.title", episodes=counted(len(rows), "episode"), open=still),
         heads=2 if clusters else 1,
-        notes=[*([_NOTES] if rows else []), freshness(newest_ms, now_ms)],
+        notes=[*([sentence("episodes.note")] if rows else []), freshness(newest_ms, now_ms)],
     )
 
 
@@ -123,9 +117,9 @@ def print_incidents(rows: Sequence[Mapping[str, Any]]) -> None:
     print_table(
         columns,
         cells,
-        title=f"{len(rows)} shared incident{'' if len(rows) == 1 else 's'}",
+        title=counted(len(rows), "shared incident"),
         heads=2 if clusters else 1,
-        notes=["members: with the largest ready backlog (entries). Times are UTC."] if rows else [],
+        notes=[sentence("episodes.incidents.note")] if rows else [],
     )
 
 
@@ -162,13 +156,9 @@ def print_rollups(rows: Sequence[Mapping[str, Any]], by: str) -> None:
     print_table(
         columns,
         cells,
-        title=f"Episodes by {by}",
+        title=sentence("episodes.rollups.title", by=by),
         heads=2 if clusters else 1,
-        notes=[
-            "duration: all episodes together; causes: episodes by main cause; partitions: of the worst one's topic."
-        ]
-        if rows
-        else [],
+        notes=[sentence("episodes.rollups.note")] if rows else [],
     )
 
 

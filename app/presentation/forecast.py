@@ -1,4 +1,4 @@
-"""Forecasts for eyes and for programs. In: rows of ``forecasts``, a back-test. Out: tables, or dicts ready for JSON."""
+"""Forecasts as text and for programs. In: rows of ``forecasts``, a back-test. Out: tables, or dicts ready for JSON."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 from throttlescope.app.presentation.output import freshness, print_table
 from throttlescope.app.presentation.verdicts import subscription_text
 from throttlescope.ingest.core.times import SECOND_MS
-from throttlescope.models.messages.units import count, duration_text, minute_text, share
+from throttlescope.models.messages.catalogue import sentence
+from throttlescope.models.messages.units import count, counted, duration_text, minute_text, percent
 
 if TYPE_CHECKING:
     from throttlescope.app.services.forecast.back_test import BackTest
@@ -34,7 +35,7 @@ def print_forecasts(rows: Sequence[Mapping[str, Any]], *, made_ms: int, now_ms: 
             _what(row),
             _when(row, "predicted_ms"),
             _interval(row),
-            share(row["probability"]),
+            percent(row["probability"]),
             f"{_value(row['now'], row['unit'])} of {_value(row['threshold'], row['unit'])}"
             if row["kind"] != "drain"
             else _value(row["now"], row["unit"]),
@@ -55,11 +56,10 @@ def print_forecasts(rows: Sequence[Mapping[str, Any]], *, made_ms: int, now_ms: 
             ("change", "right"),
         ],
         cells,
-        title=f"{len(rows)} forecast{'' if len(rows) == 1 else 's'}" if rows else "No backlog to forecast",
+        title=counted(len(rows), "forecast") if rows else sentence("tables.forecast.none"),
         notes=[
             *notes,
-            "when: from the time of the forecast, at this rate. sure: of a drain, how many such forecasts drained at all; of a "
-            "deadline, that it comes before the drain.",
+            sentence("tables.forecast.note"),
             f"{freshness(made_ms, now_ms)} Method {versions}.",
         ],
     )
@@ -80,31 +80,42 @@ def print_back_test(found: BackTest) -> None:
             ("median error", "right"),
         ],
         [[name, *_coverage(part)] for name, part in parts if part.forecasts],
-        title=f"Forecasts of drains from {minute_text(found.start_ms)} to {minute_text(found.end_ms)} UTC, "
-        + ("as stored" if found.every_ms is None else f"every {duration_text(found.every_ms)}"),
-        notes=[
-            f"{found.made:,} made: {found.expected:,} with a time, {found.never:,} never at this rate, {found.unknown:,} without a "
-            f"trend to go by. Of those that were never, {found.drained_although_never:,} drained before anything was seen to change.",
-            "Wilson: as if forecasts were independent; over clusters: whole clusters drawn again. Kaplan-Meier weighs in those "
-            "that met a change or the end of the history first; the share before it leaves them out.",
-            *(
-                [
-                    f"{found.expiries:,} forecasts of a loss by TTL, {found.expiries_inside:,} of {found.expiries_decided:,} decided inside "
-                    "their interval."
-                ]
-                if found.expiries
-                else []
-            ),
-            *(
-                [
-                    f"{len(found.seen_by_calibration)} clusters are recordings that the intervals were made from: their figures prove "
-                    "nothing. docs/accuracy/forecasts.md judges each without its own."
-                ]
-                if found.seen_by_calibration
-                else []
-            ),
-        ],
+        title=_back_test_title(found),
+        notes=_back_test_notes(found),
     )
+
+
+def _back_test_title(found: BackTest) -> str:
+    start, end = minute_text(found.start_ms), minute_text(found.end_ms)
+    if found.every_ms is None:
+        return sentence("tables.back_test.title_stored", start=start, end=end)
+    return sentence("tables.back_test.title", start=start, end=end, every=duration_text(found.every_ms))
+
+
+def _back_test_notes(found: BackTest) -> list[str]:
+    notes = [
+        sentence(
+            "tables.back_test.counts",
+            made=found.made,
+            expected=found.expected,
+            never=found.never,
+            unknown=found.unknown,
+            drained=found.drained_although_never,
+        ),
+        sentence("tables.back_test.intervals"),
+    ]
+    if found.expiries:
+        notes.append(
+            sentence(
+                "tables.back_test.losses",
+                losses=found.expiries,
+                inside=found.expiries_inside,
+                decided=found.expiries_decided,
+            )
+        )
+    if found.seen_by_calibration:
+        notes.append(sentence("tables.back_test.calibrated", clusters=len(found.seen_by_calibration)))
+    return notes
 
 
 def _coverage(part: Coverage) -> list[str]:
@@ -115,8 +126,8 @@ def _coverage(part: Coverage) -> list[str]:
         + (f" = {100 * part.inside / part.decided:.1f} %" if part.decided else ""),
         _pair(part.wilson),
         _pair(part.clustered),
-        share(part.kaplan_meier),
-        share(part.median_error_share),
+        percent(part.kaplan_meier),
+        percent(part.median_error_share),
     ]
 
 

@@ -15,9 +15,11 @@ import numpy as np
 import pandas as pd
 
 from throttlescope.app.presentation import format as fmt
-from throttlescope.app.presentation.causes import LEVEL_WORDS, SET_BY_WORDS, UNIT_WORDS
+from throttlescope.app.presentation.causes import SET_BY_WORDS
 from throttlescope.ingest.contracts.vocabulary import LEVELS, UNITS
 from throttlescope.models.diagnosis.thresholds import READ_BATCH_ENTRIES_5, READ_SIZE_BYTES
+from throttlescope.models.messages.catalogue import sentence
+from throttlescope.models.messages.limiting import limiter
 
 
 @dataclass(frozen=True)
@@ -40,7 +42,7 @@ class KnownLimit:
     changed : bool
         It was another one earlier in the window.
     lifted_ms : int or None
-        When it was first seen to be gone; the other fields then tell what it was.
+        When it was first seen to be gone; the other fields are then those that it had.
     """
 
     level: str
@@ -56,7 +58,7 @@ class KnownLimit:
 
     @property
     def name(self) -> str:
-        return f"{LEVEL_WORDS[self.level]} {UNIT_WORDS[self.unit]} limit"
+        return limiter(f"{self.level}.{self.unit}")
 
     @property
     def per_second(self) -> float | None:
@@ -64,7 +66,7 @@ class KnownLimit:
 
     @property
     def events_prove(self) -> bool:
-        """Whether an event of this limiter says more than that somebody read."""
+        """Whether an event of this limiter shows more than that the broker read."""
         return self.rate is not None and self.rate >= self.planned
 
     def amount(self) -> str:
@@ -96,22 +98,15 @@ class KnownLimit:
     def proof(self) -> str:
         """What its throttle events are worth, in words."""
         if self.rate is None:
-            return (
-                "Not observed: its events cannot be weighed."
-                if self.set_by is None
-                else "No limit: no events."
-            )
-        planned = (
-            fmt.size(self.planned)
-            if self.unit == "bytes"
-            else f"{self.planned}\N{NO-BREAK SPACE}{self.counts}"
-        )
-        held = fmt.size(self.rate) if self.unit == "bytes" else fmt.exact(self.rate)
+            unknown = self.set_by is None
+            return sentence("known_limits.not_observed") if unknown else sentence("known_limits.none")
+        if self.unit == "bytes":
+            period, planned = fmt.size(self.rate), fmt.size(self.planned)
+        else:
+            period, planned = fmt.exact(self.rate), f"{self.planned}\N{NO-BREAK SPACE}{self.counts}"
         if self.events_prove:
-            return (
-                f"Its throttle events are evidence: a period ({held}) holds a whole planned read ({planned})."
-            )
-        return f"Its throttle events prove nothing: a period ({held}) holds less than one planned read ({planned})."
+            return sentence("known_limits.evidence", period=period, planned=planned)
+        return sentence("known_limits.no_evidence", period=period, planned=planned)
 
 
 def known_limits(minutes: pd.DataFrame, *, since_ms: int | None = None) -> list[KnownLimit]:
@@ -120,7 +115,7 @@ def known_limits(minutes: pd.DataFrame, *, since_ms: int | None = None) -> list[
     Parameters
     ----------
     since_ms : int, optional
-        A limit that was lifted after this is told as it was; without it the newest minute alone counts.
+        A limit that was lifted after this is shown as it was; without it the newest minute alone counts.
     """
     if minutes.empty:
         return []
@@ -132,9 +127,9 @@ def known_limit(minutes: pd.DataFrame, level: str, unit: str, *, since_ms: int |
     rates = _rate(minutes, level, unit)
     at, lifted_ms = len(minutes) - 1, None
     if since_ms is not None and pd.isna(rates.iat[at]):
-        held = (rates.notna() & (minutes["minute_ms"] >= since_ms)).to_numpy()[:-1].nonzero()[0]
-        if len(held):
-            at, lifted_ms = int(held[-1]), int(minutes["minute_ms"].iat[int(held[-1]) + 1])
+        set_at = (rates.notna() & (minutes["minute_ms"] >= since_ms)).to_numpy()[:-1].nonzero()[0]
+        if len(set_at):
+            at, lifted_ms = int(set_at[-1]), int(minutes["minute_ms"].iat[int(set_at[-1]) + 1])
     periods_s = minutes[f"limit_{level}_period_s"].astype(float)
     use = minutes[f"rho_{level}_{unit}"].astype(float).max()
     read_size, read_batch = (minutes[name].iat[at] for name in ("read_size_bytes", "read_batch_entries"))

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TextIO
 
+from throttlescope.models.messages.catalogue import sentence
 from throttlescope.models.messages.units import duration_text, minute_text, visible
 
 if TYPE_CHECKING:
@@ -201,12 +202,13 @@ def write_csv(columns: Sequence[str], rows: Iterable[dict[str, Any]], stream: Te
 def freshness(data_end_ms: int | None, now_ms: int | None) -> str:
     """One line on how old the data is; without ``now_ms`` until when it goes."""
     if data_end_ms is None:
-        return "No data yet."
+        return sentence("tables.freshness.none")
+    newest = minute_text(data_end_ms)
     if now_ms is None:
-        return f"Data up to {minute_text(data_end_ms)} UTC. Times are UTC."
-    age_ms = now_ms - data_end_ms
-    age = f"{duration_text(age_ms)} ago" if age_ms >= 0 else "ahead of this machine's clock"
-    return f"Data up to {minute_text(data_end_ms)} UTC ({age}). Times are UTC."
+        return sentence("tables.freshness.until", newest=newest)
+    if now_ms < data_end_ms:
+        return sentence("tables.freshness.ahead", newest=newest)
+    return sentence("tables.freshness.age", newest=newest, age=duration_text(now_ms - data_end_ms))
 
 
 def _csv_cell(value: Any) -> Any:

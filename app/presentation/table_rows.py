@@ -89,7 +89,7 @@ def time_column(table: Table) -> str | None:
     return next((name for name in _TIMES if name in table.schema.names), None)
 
 
-def read_rows(lake: Lake, asked: TableQuery) -> pa.Table:
+def read_rows(lake: Lake, query: TableQuery) -> pa.Table:
     """The selected rows.
 
     Raises
@@ -97,28 +97,28 @@ def read_rows(lake: Lake, asked: TableQuery) -> pa.Table:
     InputError
         They are too many for one file.
     """
-    table, between = asked.table, {name: (text, text) for name, text in asked.names.items()}
-    where = [pc.field(name) == text for name, text in asked.names.items()]
-    if asked.partition is not None:
-        where.append(pc.field("partition") == asked.partition)
+    table, between = query.table, {name: (text, text) for name, text in query.names.items()}
+    where = [pc.field(name) == text for name, text in query.names.items()]
+    if query.partition is not None:
+        where.append(pc.field("partition") == query.partition)
     time = time_column(table)
-    if time and (asked.start_ms is not None or asked.end_ms is not None):
-        start_ms, end_ms = asked.start_ms or 0, 2**62 if asked.end_ms is None else asked.end_ms
+    if time and (query.start_ms is not None or query.end_ms is not None):
+        start_ms, end_ms = query.start_ms or 0, 2**62 if query.end_ms is None else query.end_ms
         between[time] = (start_ms, end_ms)
         where += [pc.field(time) >= start_ms, pc.field(time) < end_ms]
     condition = functools.reduce(operator.and_, where) if where else None
     if condition is None:
-        _check_count(sum(file.rows for file in lake.files(table.name)), asked)
+        _check_count(sum(file.rows for file in lake.files(table.name)), query)
     rows = lake.read(table.name, where=condition, between=between)
-    _check_count(rows.num_rows, asked)
+    _check_count(rows.num_rows, query)
     order = [name for name in table.key if not pa.types.is_nested(table.schema.field(name).type)]
     return rows.sort_by([(name, "ascending") for name in order]) if order else rows
 
 
-def _check_count(rows: int, asked: TableQuery) -> None:
+def _check_count(rows: int, query: TableQuery) -> None:
     if rows > MOST_ROWS:
         raise InputError(
-            f"Too many rows of {asked.table.name} for one file",
+            f"Too many rows of {query.table.name} for one file",
             got=f"{rows:,}",
             expected=f"at most {MOST_ROWS:,}",
             fix="select one cluster, one topic, or a shorter range; a notebook can read the whole lake",

@@ -7,15 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from throttlescope.app.presentation.output import freshness, print_table
 from throttlescope.ingest.core.system_names import is_system
-from throttlescope.models.messages.units import count, duration_text, minute_text, share
+from throttlescope.models.messages.catalogue import sentence
+from throttlescope.models.messages.units import count, counted, duration_text, minute_text, percent
 
 if TYPE_CHECKING:
     from throttlescope.app.config import Objectives
 
 _ADDED = ("since_ms", "backlog_age_s")
-_NAIVE = (
-    "naive rule: ready backlog > 1000 with any throttle event says throttle, without says consumer_capacity."
-)
 
 
 def exported_columns() -> list[str]:
@@ -39,14 +37,16 @@ def print_summary(rows: Sequence[Mapping[str, Any]], objectives: Objectives, *, 
         row for row in rows if row["cause"] != "healthy" or not is_system(row["topic"], row["subscription"])
     ]
     hidden = len(rows) - len(shown)
-    left_out = f" Left out: {hidden} healthy subscriptions of Pulsar itself." if hidden else ""
+    note = sentence("tables.verdicts.summary_note")
+    if hidden:
+        note = f"{note} {sentence('tables.verdicts.left_out', hidden=hidden)}"
     dates = {minute_text(ms)[:10] for row in shown for ms in (row["from_ms"], row["to_ms"])}
     # One day for all rows is said once, above the table.
     day, skip = (f", {dates.pop()} UTC", 11) if len(dates) == 1 else ("", 0)
     _print(
         shown,
         objectives,
-        [("held", "right"), ("between (UTC)", "left"), ("now", "left")],
+        [("duration", "right"), ("between (UTC)", "left"), ("now", "left")],
         lambda row: [
             duration_text(row["held_ms"]),
             f"{minute_text(row['from_ms'])[skip:]} to {minute_text(row['to_ms'])[11:]}",
@@ -55,8 +55,7 @@ def print_summary(rows: Sequence[Mapping[str, Any]], objectives: Objectives, *, 
         what="subscription",
         after=day,
         end="end_ms",
-        notes="cause: the main cause in the range; sure: its mean confidence; "
-        f"backlog: its largest, in ready entries (batches).{left_out}",
+        notes=note,
         now_ms=now_ms,
     )
 
@@ -66,7 +65,7 @@ def print_windows(rows: Sequence[Mapping[str, Any]], objectives: Objectives, *, 
     _print(
         rows,
         objectives,
-        [("for", "right"), ("window's end (UTC)", "left")],
+        [("duration", "right"), ("window's end (UTC)", "left")],
         lambda row: [
             duration_text(row["window_end_ms"] - row["since_ms"]),
             minute_text(row["window_end_ms"]),
@@ -74,7 +73,7 @@ def print_windows(rows: Sequence[Mapping[str, Any]], objectives: Objectives, *, 
         what="verdict",
         after="",
         end="window_end_ms",
-        notes="backlog: ready entries (batches) at the window's end; for: how long this has been the cause without interruption.",
+        notes=sentence("tables.verdicts.window_note"),
         now_ms=now_ms,
     )
 
@@ -106,7 +105,7 @@ def _print(rows, objectives, time_columns, time_cells, *, what, after, end, note
             subscription_text(row),
             row["cause"],
             row["limiter"] or "-",
-            share(row["confidence"] or None),
+            percent(row["confidence"] or None),
             count(row["backlog_entries"]),
             *time_cells(row),
             row["naive_side"],
@@ -119,9 +118,12 @@ def _print(rows, objectives, time_columns, time_cells, *, what, after, end, note
     print_table(
         columns,
         cells,
-        title=f"{len(rows)} {what}{'' if len(rows) == 1 else 's'}{after}",
+        title=f"{counted(len(rows), what)}{after}",
         heads=2 if with_cluster else 1,
-        notes=[f"{notes} {_NAIVE}", f"{freshness(newest_ms, now_ms)} Rules {versions}."],
+        notes=[
+            f"{notes} {sentence('tables.verdicts.naive')}",
+            f"{freshness(newest_ms, now_ms)} Rules {versions}.",
+        ],
     )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from throttlescope.models.messages.catalogue import message
-from throttlescope.models.messages.units import duration_text, minute_text, rate, share
+from throttlescope.models.messages.units import duration_text, minute_text, percent, rate
 from throttlescope.models.throttling.replay import (
     Capacity,
     Change,
@@ -32,7 +32,7 @@ class ValueStyle:
     setting : callable
         Value, key of a change and period in seconds to text with its unit; None for no limit.
     duration, span : callable
-        Seconds to text: measured ones, and those that somebody selected.
+        Seconds to text: measured ones, and those that a user selected.
     msg_rate, entries_rate : callable
         Rates to text with their unit.
     moment : callable
@@ -81,6 +81,11 @@ def question(answer: ReplayAnswer) -> str:
     """All clauses of a change, for plain text."""
     clauses = changes(answer.observed, answer.change, PLAIN)
     return " and ".join(clauses) or message("whatif.change.nothing").text
+
+
+def headline(answer: ReplayAnswer) -> str:
+    """The question as a whole sentence."""
+    return message("whatif.headline", changes=question(answer)).text
 
 
 def drained(forecast: Forecast, style: ValueStyle) -> str:
@@ -195,7 +200,7 @@ def own_error(answer: ReplayAnswer) -> str:
     error = answer.speed.error_share
     if error < 0.01:
         return message("whatif.error.small").text
-    return message("whatif.error.share", share=share(error)).text
+    return message("whatif.error.share", share=percent(error)).text
 
 
 def main(forecast: Forecast) -> Outlook:

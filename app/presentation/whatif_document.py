@@ -15,7 +15,7 @@ from throttlescope.models.throttling.replay.rebuild import limits_after
 def document(found: ReplayInputs, answer: ReplayAnswer) -> dict[str, Any]:
     """Everything that is known, with the curves; ``changed`` and ``effect`` are null where nothing was to be changed."""
     observed, change = answer.observed, answer.change
-    asks = change.words != Change().words
+    is_change = change.words != Change().words
     return {
         "cluster": observed.cluster,
         "namespace": observed.namespace,
@@ -32,12 +32,12 @@ def document(found: ReplayInputs, answer: ReplayAnswer) -> dict[str, Any]:
             "rate_msg_per_s": change.rate_msg,
             "load": change.load,
             "batch_msg": change.batch_msg,
-            "words": whatif.question(answer) if asks else None,
+            "words": whatif.question(answer) if is_change else None,
         },
         "as_is": _forecast(answer.as_is),
-        "changed": _forecast(answer.changed) if asks else None,
-        "effect": answer.effect if asks else None,
-        "effect_words": whatif.effect(answer) if asks else None,
+        "changed": _forecast(answer.changed) if is_change else None,
+        "effect": answer.effect if is_change else None,
+        "effect_words": whatif.effect(answer) if is_change else None,
         "backlog_entries": answer.backlog_entries,
         "drained_below_entries": answer.drained_below_entries,
         "horizon_s": found.horizon_s,

@@ -7,6 +7,7 @@ from throttlescope.app.presentation.text_report import TextLine, TextReport, Tex
 from throttlescope.app.presentation.whatif import PLAIN
 from throttlescope.app.services.whatif.replay import ReplayInputs
 from throttlescope.ingest.core.times import format_time
+from throttlescope.models.messages.catalogue import sentence
 from throttlescope.models.messages.units import count
 from throttlescope.models.throttling.replay import Change, Forecast, ReplayAnswer
 
@@ -18,8 +19,10 @@ def whatif_report(found: ReplayInputs, answer: ReplayAnswer) -> TextReport:
     if is_change:
         rows.append(_row("changed", answer, answer.changed, found.change, found.horizon_s))
     times_ms = answer.observed.times_ms
-    backlog = (
-        f"{count(answer.backlog_entries)} entries; drained is at most {count(answer.drained_below_entries)}"
+    backlog = sentence(
+        "tables.whatif.backlog",
+        entries=count(answer.backlog_entries),
+        drained=count(answer.drained_below_entries),
     )
     facts = (
         ("backlog", backlog),
@@ -29,9 +32,16 @@ def whatif_report(found: ReplayInputs, answer: ReplayAnswer) -> TextReport:
         ("window", f"{_time(times_ms[0])} to {_time(times_ms[-1])}"),
     )
     return [
-        TextLine(f"{found.name} on {answer.observed.cluster}, from {_time(times_ms[-1])} on"),
+        TextLine(
+            sentence(
+                "tables.whatif.title",
+                subscription=found.name,
+                cluster=answer.observed.cluster,
+                time=_time(times_ms[-1]),
+            )
+        ),
         TextTable(
-            f"What if {whatif.question(answer)}?" if is_change else "What if nothing changes?",
+            whatif.headline(answer),
             [
                 ("", "left"),
                 ("backlog drained after", "left"),
@@ -44,11 +54,8 @@ def whatif_report(found: ReplayInputs, answer: ReplayAnswer) -> TextReport:
         ),
         TextLine(),
         *[TextLine(f"{label:<10}{text}") for label, text in facts],
-        TextLine("Times are UTC; backlogs count entries (batches), rates messages."),
-        TextLine(
-            "Best to worst is what the samples leave open: arrivals, capacity, read speed of the broker. It does not include the "
-            "replay's own error."
-        ),
+        TextLine(sentence("tables.whatif.units")),
+        TextLine(sentence("tables.whatif.interval")),
         *[TextLine(f"Note: {note.text}") for note in answer.notes],
     ]
 

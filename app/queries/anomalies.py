@@ -12,6 +12,7 @@ from throttlescope.app.pipeline.events import SILENT, Progress
 from throttlescope.ingest.core.errors import InputError
 from throttlescope.ingest.core.subscription_name import SubscriptionName
 from throttlescope.ingest.core.times import DAY_MS, MINUTE_MS, check_range
+from throttlescope.models.messages.catalogue import sentence
 
 if TYPE_CHECKING:
     from throttlescope.app.config import Settings
@@ -89,7 +90,7 @@ def judge_anomalies(lake: Lake, wanted: AnomalyFilter, *, progress: Progress = S
     start_ms, end_ms = _range(lake, wanted)
     parts = _parts(wanted)
     progress.expect(1)
-    with progress.step("Comparing with the weeks before"):
+    with progress.step(sentence("steps.anomalies.compare")):
         rows = find_anomalies(lake, start_ms, end_ms, cluster=wanted.cluster, zone=wanted.zone, **parts)
         progress.note(f"{len(rows)} rows")
     return AnomalyRows(rows, start_ms, end_ms)
@@ -118,7 +119,7 @@ def store_anomalies(
     progress.expect(2)
     with progress.step("Starting Spark"):
         executor = SparkPoolExecutor(start_spark(settings, debug=debug))
-    with progress.step("Comparing with the weeks before"):
+    with progress.step(sentence("steps.anomalies.compare")):
         written = build_anomalies(
             executor, lake, clusters, start_ms, end_ms, f"anomalies-{uuid.uuid4()}", zone=wanted.zone
         )

@@ -26,8 +26,8 @@ def read_slowest(lake: Lake, verdicts: Iterable[Mapping[str, Any]]) -> list[Slow
     verdicts : iterable of mappings
         With the key and ``window_start_ms``, ``window_end_ms``, ``cause``.
     """
-    held = [row for row in verdicts if row["cause"] != "healthy"][:MOST]
-    return [of_window(lake, row) for row in held]
+    backlogged = [row for row in verdicts if row["cause"] != "healthy"][:MOST]
+    return [of_window(lake, row) for row in backlogged]
 
 
 def of_window(lake: Lake, row: Mapping[str, Any]) -> SlowConsumers:

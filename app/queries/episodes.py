@@ -14,6 +14,7 @@ from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
 from throttlescope.ingest.core.errors import InputError
 from throttlescope.ingest.core.subscription_name import SubscriptionName
 from throttlescope.ingest.core.times import BLOCK_MS, DAY_MS, MINUTE_MS, check_range
+from throttlescope.models.messages.catalogue import sentence
 
 if TYPE_CHECKING:
     from throttlescope.app.config import Settings
@@ -174,7 +175,7 @@ def store_episodes(
     with progress.step("Following backlogs") as step:
         written = sum(build_episodes(executor, lake, [cluster], *span, run_id) for cluster, *span in ranges)
         step.note(f"{written} episodes written")
-    with progress.step("Lifting each cause in a replay") as step:
+    with progress.step(sentence("steps.episodes.replay")) as step:
         answered = sum(
             (build_counterfactuals(executor, lake, [cluster], *span, run_id) for cluster, *span in ranges),
             Answered(),

@@ -169,7 +169,7 @@ def read_summary(lake: Lake, wanted: VerdictFilter) -> list[dict[str, Any]]:
             SELECT narrowed.* EXCLUDE (date), signals.backlog_age_s FROM narrowed LEFT JOIN signals
                 ON signals.minute_ms = narrowed.window_end_ms - {MINUTE_MS}
                 AND {" AND ".join(f"signals.{name} = narrowed.{name}" for name in SUBSCRIPTION_KEY_NAMES)}
-        ), held AS (
+        ), by_cause AS (
             SELECT {_KEY}, side, cause, limiter, avg(confidence) AS confidence,
                 max(backlog_entries) AS backlog_entries, max(backlog_age_s) AS backlog_age_s,
                 mode(naive_side ORDER BY naive_side) AS naive_side,
@@ -177,7 +177,7 @@ def read_summary(lake: Lake, wanted: VerdictFilter) -> list[dict[str, Any]]:
                 max(rules_version) AS rules_version
             FROM ages GROUP BY {_KEY}, side, cause, limiter
         ), longest AS (
-            SELECT * FROM held QUALIFY row_number() OVER (PARTITION BY {_KEY} ORDER BY
+            SELECT * FROM by_cause QUALIFY row_number() OVER (PARTITION BY {_KEY} ORDER BY
                 CASE cause WHEN 'healthy' THEN 2 WHEN 'unknown' THEN 1 ELSE 0 END, held_ms DESC, cause, limiter) = 1
         )
         SELECT * FROM longest JOIN newest USING ({_KEY}) WHERE {after} ORDER BY {_KEY}

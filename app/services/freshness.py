@@ -15,13 +15,14 @@ from throttlescope.ingest.core.metrics import BROKER_MARKS
 from throttlescope.ingest.core.selector import NAME_LABEL, parse_selector
 from throttlescope.ingest.core.times import DAY_MS, MINUTE_MS, SECOND_MS
 from throttlescope.ingest.lake.newest_samples import newest_samples
+from throttlescope.models.messages.catalogue import sentence
 from throttlescope.models.messages.units import duration_text, minute_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from throttlescope.app.config import Cluster, Settings
-    from throttlescope.app.services.doctor.requests import PrometheusQuestions
+    from throttlescope.app.services.doctor.requests import PrometheusQueries
     from throttlescope.ingest.lake import Lake
 
 #: Tables whose freshness can be checked, and the column with the end of a row's data.
@@ -99,7 +100,7 @@ def lake_freshness(
         behind_ms = read_to.get(name, 0) - newest.get(name, 0)
         looked_ms = max(watched.get(name, 0), watched.get(ALL, 0))
         if one.late and name in newest and behind_ms < 10 * MINUTE_MS and at_ms - looked_ms <= max_age_ms:
-            note = f"idle: the source was read up to {minute_text(looked_ms)} and had nothing new"
+            note = sentence("freshness.source_idle", until=minute_text(looked_ms))
             one = Freshness(name, table, one.newest_ms, one.age_ms, False, note)
         found.append(one)
     return found
@@ -115,7 +116,7 @@ def source_freshness(settings: Settings, *, at_ms: int, max_age_ms: int) -> list
     SourceError
         One cannot be reached, or rejects the request.
     """
-    from throttlescope.app.services.doctor.requests import PrometheusQuestions
+    from throttlescope.app.services.doctor.requests import PrometheusQueries
 
     clusters = {name: one for name, one in settings.clusters.items() if one.prometheus is not None}
     if not clusters:
@@ -125,18 +126,16 @@ def source_freshness(settings: Settings, *, at_ms: int, max_age_ms: int) -> list
         )
     found = []
     for name, cluster in clusters.items():
-        questions = PrometheusQuestions(cluster.prometheus.url, cluster.prometheus.access())
-        questions.version()
+        prometheus = PrometheusQueries(cluster.prometheus.url, cluster.prometheus.access())
+        prometheus.version()
         shown = "" if name == UNNAMED else name
-        newest_ms = _newest_at_source(questions, _selectors(cluster, [BACKLOG]), at_ms)
+        newest_ms = _newest_at_source(prometheus, _selectors(cluster, [BACKLOG]), at_ms)
         one = _judged(shown, "source", newest_ms, at_ms, max_age_ms)
         if one.late:
-            brokers_ms = _newest_at_source(questions, _selectors(cluster, BROKER_MARKS), at_ms)
+            brokers_ms = _newest_at_source(prometheus, _selectors(cluster, BROKER_MARKS), at_ms)
             alive = _judged(shown, "source", brokers_ms, at_ms, max_age_ms)
             if not alive.late:
-                note = (
-                    f"idle: brokers are scraped up to {minute_text(brokers_ms)}, no subscription has samples"
-                )
+                note = sentence("freshness.subscriptions_idle", until=minute_text(brokers_ms))
                 one = Freshness(shown, "source", one.newest_ms, one.age_ms, False, note)
         found.append(one)
     return found
@@ -219,21 +218,21 @@ def _watched_until(lake: Lake) -> dict[str, int]:
 # -- a Prometheus --------------------------------------------------------------------------
 
 
-def _newest_at_source(questions: PrometheusQuestions, selectors: Sequence[str], at_ms: int) -> int | None:
+def _newest_at_source(prometheus: PrometheusQueries, selectors: Sequence[str], at_ms: int) -> int | None:
     """Time of the newest sample of any of the selectors.
 
     Prometheus has a look-back of five minutes: the query runs for now, then for the requested time, and only then over the last day
     and the day after the requested time: an hour of last week may precede samples that are old themselves.
     """
-    now_ms = round(questions.now_s() * SECOND_MS)
+    now_ms = round(prometheus.now_s() * SECOND_MS)
     for moment_ms in (now_ms, min(at_ms, now_ms)):
-        found = [questions.query(f"max(timestamp({selector}))", moment_ms) for selector in selectors]
+        found = [prometheus.query(f"max(timestamp({selector}))", moment_ms) for selector in selectors]
         if any(found):
             return _latest(found)
     day = f"{DAY_MS // MINUTE_MS}m:5m"
     for moment_ms in dict.fromkeys((now_ms, min(at_ms + DAY_MS, now_ms))):
         newest_ms = _latest(
-            questions.query(f"max(max_over_time(timestamp({selector})[{day}]))", moment_ms)
+            prometheus.query(f"max(max_over_time(timestamp({selector})[{day}]))", moment_ms)
             for selector in selectors
         )
         if newest_ms is not None:

@@ -14,7 +14,7 @@ from throttlescope.ingest.core.times import block_start
 from throttlescope.ingest.lake import Lake
 from throttlescope.ingest.lake.newest_samples import newest_samples
 from throttlescope.ingest.pull.manifest import new_run_id
-from throttlescope.models.messages.units import count
+from throttlescope.models.messages.units import count, counted
 
 if TYPE_CHECKING:
     from throttlescope.app.config import Settings
@@ -35,9 +35,9 @@ class Checked:
     @property
     def words(self) -> str:
         """How many checks passed and how many findings there are."""
-        held = sum(row["success"] for row in self._result.rows.to_pylist())
+        passed = sum(row["success"] for row in self._result.rows.to_pylist())
         warnings, errors = (len(self.failures(severity)) for severity in ("warning", "error"))
-        return f"{count(held)} checks passed, {_many(warnings, 'warning')}, {_many(errors, 'error')}"
+        return f"{count(passed)} checks passed, {counted(warnings, 'warning')}, {counted(errors, 'error')}"
 
 
 def check_gates(
@@ -78,7 +78,7 @@ def check_gates(
             lake.upsert("quality", result.rows, run_id=run_id)
             found.append(result)
             failed = result.failures()
-            progress.note(_many(len(failed), "finding") if failed else "all passed")
+            progress.note(counted(len(failed), "finding") if failed else "all passed")
     return Checked(GateResult.of(found))
 
 
@@ -110,7 +110,3 @@ def _is_large(lake: Lake, clusters: list[str], start_ms: int, end_ms: int) -> bo
         )
         rows = max(rows, sum(file.rows for file in files))
     return rows > IN_PROCESS_ROWS
-
-
-def _many(number: int, word: str) -> str:
-    return f"{count(number)} {word}{'' if number == 1 else 's'}"

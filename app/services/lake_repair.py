@@ -1,4 +1,4 @@
-"""A damaged lake made whole again, as far as sources and computation reach. In: a request, a lake. Out: what was done and what cannot be had.
+"""Repair of a damaged lake, as far as sources and computation reach. In: a request, a lake. Out: what was done and what is lost.
 
 The order makes a kill harmless: what is taken out of a table is written down first, and is forgotten when it is back.
 """
@@ -30,6 +30,7 @@ from throttlescope.ingest.lake.upkeep.losses import (
     take_out,
 )
 from throttlescope.ingest.lake.upkeep.repair_log import repair_log
+from throttlescope.models.messages.catalogue import sentence
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -50,7 +51,7 @@ class RepairPlan:
     read, computed, gone : list of DamageLoss
         Rows that a source has to give again, that follow from others, and that nothing gives again.
     other : list of Fault
-        What cannot be mended here.
+        What cannot be repaired here.
     """
 
     logs: list[str] = field(default_factory=list)
@@ -98,24 +99,26 @@ class Repaired:
         return found | {"whole": self.is_whole}
 
 
-def planned(lake: Lake, tables: Iterable[str] | None, *, recordings: bool, mend: bool = False) -> RepairPlan:
+def planned(
+    lake: Lake, tables: Iterable[str] | None, *, recordings: bool, repair_logs: bool = False
+) -> RepairPlan:
     """Check a lake, and say where each lost row may come from.
 
     Parameters
     ----------
-    mend : bool
+    repair_logs : bool
         Set aside what of the logs cannot be read; otherwise only say so.
     """
     plan, names = RepairPlan(), list(TABLES if tables is None else tables)
     moved = []
     for table in names:
-        if done := repair_log(lake, table, dry_run=not mend):
+        if done := repair_log(lake, table, dry_run=not repair_logs):
             plan.logs += done
             moved.append(table)
     faults = check(lake, names)
     lost = {(loss.table, loss.path): loss for loss in pending(lake) if loss.table in names}
     lost |= {(loss.table, loss.path): loss for loss in losses(lake, faults)}
-    if mend:
+    if repair_logs:
         for table in moved:
             lost |= {(loss.table, loss.path): loss for loss in left_by_log(lake, table)}
     for loss in lost.values():
@@ -134,7 +137,7 @@ def repair(
     forget: bool,
     session: SparkSession | None = None,
 ) -> Repaired:
-    """Mend logs, read again what a source still has, and compute again what follows.
+    """Repair logs, read again what a source still has, and recompute what follows.
 
     Parameters
     ----------
@@ -153,7 +156,7 @@ def repair(
     lake, recordings = Lake(request.settings.lake.absolute()), bool(request.recordings)
     names = list(TABLES if tables is None else tables)
     with progress.step("Looking for damage") as step:
-        plan = planned(lake, names, recordings=recordings, mend=True)
+        plan = planned(lake, names, recordings=recordings, repair_logs=True)
         wanted = [*plan.read, *plan.computed]
         step.note(f"{len(wanted) + len(plan.gone)} files, {len(plan.logs)} logs")
     done = Repaired(plan.logs)
@@ -165,7 +168,7 @@ def repair(
         raise _cannot_go_on(plan.gone)
     (done.forgotten if forget else done.left).extend(plan.gone)
     if plan.read:
-        # A source that is away is told before anything is taken out for it.
+        # An unreachable source is an error before anything is taken out for it.
         _check_source(request)
     take_out(lake, wanted, "repair")
     command = "ingest" if lake.version("signals") is None else "run"
@@ -194,7 +197,7 @@ def _read(request: RunRequest, session: SparkSession | None) -> str:
     try:
         return run_pipeline(request, session=session).status
     except EmptyRangeError:
-        return "the source has nothing of it any more"
+        return sentence("steps.repair.source_empty")
 
 
 def _cannot_go_on(gone: Sequence[DamageLoss]) -> InputError:
@@ -217,7 +220,7 @@ def _check_source(request: RunRequest) -> None:
             got="no --prometheus, no --recording and no cluster in a configuration file",
             fix="name the source that they came from; or add --forget to go on without them",
         )
-    # That it answers is all that is asked.
+    # Only that it answers is checked.
     open_sources(replace(request, command="ingest", start_ms=None, end_ms=None, reset_watermark=True))
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from throttlescope.app.pipeline.events import SILENT, Progress
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.core.times import format_time
+from throttlescope.models.messages.catalogue import sentence
 
 if TYPE_CHECKING:
     from throttlescope.ingest.lake import Lake
@@ -115,7 +116,7 @@ def vacuum_tables(
     from throttlescope.ingest.lake.upkeep import vacuum
 
     progress.expect(1 if moment.dry_run else 3)
-    with progress.step("looking for files that nothing names") as step:
+    with progress.step(sentence("steps.vacuum.find")) as step:
         found = vacuum.unnamed(lake, keep_ms, now_ms=moment.now_ms, tables=tables, anyway=anyway)
         step.note(f"{len(found)} files")
     if moment.dry_run:

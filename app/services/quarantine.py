@@ -35,7 +35,7 @@ class RowSelection:
             There is no such reason or id, or nothing was selected.
         """
         known_reason(self.reason)
-        # A row that is named is found also where it was taken back: doing it again changes nothing.
+        # A row that is named is found also where it was readmitted: doing it again changes nothing.
         rows = kept_rows(lake, with_readmitted=bool(self.ids))
         return chosen(rows, self.ids, reason=self.reason, run_id=self.run_id, everything=self.everything)
 
@@ -71,7 +71,7 @@ class RowRepair:
             raise InputError("--json is one row", got=f"{len(rows)} rows", fix="name one id")
 
     def of(self, one: QuarantinedRows) -> QuarantinedRows:
-        """A row with the repairs; unchanged where none applies or it was taken back."""
+        """A row with the repairs; unchanged where none applies or it was readmitted."""
         row, changed = (one.row, False) if self.read_row is None else (whole(self.read_row()), True)
         if self.known and (found := known_repair(one.reason, row)) is not None:
             row, changed = found[0], True
@@ -82,7 +82,7 @@ class RowRepair:
 
 @dataclass(frozen=True)
 class ReadmittedRun:
-    """What became of rows, and the run under which they were taken back."""
+    """What became of rows, and the run under which they were readmitted."""
 
     run_id: str
     done: Readmitted

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from throttlescope.app.pipeline.events import SILENT, Progress
 from throttlescope.app.services.simulate.scenario import note_compilation
-from throttlescope.app.services.slo import SloQuestion, ask, durations
+from throttlescope.app.services.slo import SloQuestion, durations, find_keeping
 from throttlescope.app.services.whatif.replay import Question, ReplayInputs
 from throttlescope.app.services.whatif.what_if import read_in_step
 from throttlescope.ingest.lake import Lake
@@ -68,5 +68,5 @@ def recommend_age(
     found = read_in_step(lake, question, now_ms, progress)
     with progress.step("Sweeping"):
         note_compilation(progress, "Sweeping")
-        answer = ask(lake, found, target_s, over_ms, progress.note)
+        answer = find_keeping(lake, found, target_s, over_ms, progress.note)
     return AgeAdvice(found, answer)

@@ -58,7 +58,7 @@ def durations(keep: str, over: str) -> tuple[float, int]:
     return found["--keep-p99-age"] / SECOND_MS, found["--over"]
 
 
-def ask(
+def find_keeping(
     lake: Lake, found: ReplayInputs, target_s: float, over_ms: int, note: Callable[[str], None]
 ) -> SloQuestion:
     """Read the range before the requested moment and sweep the levers over it.

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def check_executors(
     settings: Settings, progress: Progress = SILENT, *, debug: bool = False
 ) -> dict[str, Any]:
-    """Start Spark, and ask every executor for its Python, package and folder of the lake."""
+    """Start Spark, and read from every executor its Python, package and folder of the lake."""
     began_s = time.monotonic()
     with progress.step("Starting Spark"):
         session = start_spark(settings, debug=debug)

@@ -54,7 +54,7 @@ class Live:
             A source does not answer in time, or too many diagnoses are requested.
         CancelledError
         """
-        from throttlescope.app.services.diagnose_now import Hurry, NowQuestion, diagnose_now
+        from throttlescope.app.services.diagnose_now import Deadline, NowQuestion, diagnose_now
 
         cluster = self._cluster_of(subscription)
         partition = None if subscription.partition < 0 else subscription.partition
@@ -62,8 +62,8 @@ class Live:
         asked = NowQuestion(subscription.topic, partition, subscription.subscription, now_ms - FOR_MS, now_ms)
         try:
             with self._places.place(DEADLINE_S / 2) as left_s:
-                hurry = Hurry(DEADLINE_S / 2 + left_s, cancelled=cancelled)
-                answer = diagnose_now(asked, self.settings, cluster=cluster, hurry=hurry)
+                deadline = Deadline(DEADLINE_S / 2 + left_s, cancelled=cancelled)
+                answer = diagnose_now(asked, self.settings, cluster=cluster, deadline=deadline)
         except SourceError as error:
             if "--deadline" not in (error.fix or ""):
                 raise

@@ -17,7 +17,7 @@ def render(page: str = "") -> str:
     parts = [
         "# The command line",
         "",
-        "Made from `--help` by `make docs`; a test holds it to the code.",
+        "Made from `--help` by `make docs`; a test compares it with the code.",
     ]
     for path in command_paths():
         help_text = output_of((*path, "--help")).strip()

@@ -12,7 +12,7 @@ from functools import cache
 from string import Formatter
 from typing import Any
 
-from throttlescope.models.messages import rounded as u
+from throttlescope.models.messages import units as u
 from throttlescope.models.messages.en import SENTENCES as ENGLISH
 from throttlescope.models.messages.limiting import FORMATS
 

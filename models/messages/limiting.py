@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from throttlescope.models.messages import rounded, units
+from throttlescope.models.messages import units
 from throttlescope.models.messages.en import advice
 
 
@@ -22,8 +22,8 @@ def limiting_factor(name: str) -> str:
 
 #: Formats of placeholders other than those of Python.
 FORMATS: Mapping[str, Callable[[Any], str]] = {
-    "age": lambda seconds: "unknown" if seconds is None else rounded.duration(seconds),
-    "limit": lambda rate_period_unit: rounded.per_period(*rate_period_unit),
+    "age": lambda seconds: "unknown" if seconds is None else units.duration(seconds),
+    "limit": lambda rate_period_unit: units.per_period(*rate_period_unit),
     "limiter": limiter,
     "factor": limiting_factor,
     "names": ", ".join,

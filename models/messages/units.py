@@ -1,7 +1,10 @@
 """Values as plain text. In: numbers, times and names, in the units that their names end with. Out: short text.
 
-For terminals, logs and stored text: times are UTC, durations read ``2 h 14 min``. Pages of the web app have no-break spaces and the
-reader's time zone: see ``app/presentation/format.py``.
+For terminals, logs, stored text and sentences of the catalogue: times are UTC, durations read ``2 h 14 min``. Pages of the web app have
+no-break spaces and the reader's time zone: see ``app/presentation/format.py``.
+
+Two forms of the same value are deliberate. A sentence rounds (:func:`number`, :func:`share`, :func:`duration`); a cell of a table
+counts in full or shows a dash where there is no value (:func:`count`, :func:`percent`, :func:`duration_text`).
 """
 
 from __future__ import annotations
@@ -10,6 +13,7 @@ import math
 from datetime import UTC, datetime, timedelta
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_YEAR_S = 365 * 24 * 3600
 
 
 def visible(text: str) -> str:
@@ -17,14 +21,63 @@ def visible(text: str) -> str:
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
+# -- counts and rates ---------------------------------------------------------------------------
+
+
+def number(value: float) -> str:
+    """At most three digits after the first, thousands marked; exact where it is whole and short."""
+    if abs(value) >= 100 or float(value).is_integer():
+        return f"{value:,.0f}"
+    return f"{value:,.3g}"
+
+
+def entries(value: float) -> str:
+    """A count of entries: always whole, also where messages per entry made a fraction of it."""
+    return f"{value:,.0f}"
+
+
 def count(value: float | None) -> str:
     """A whole number in groups of three, or a dash where there is none."""
     return "-" if value is None or not math.isfinite(value) else f"{value:,.0f}"
 
 
-def share(value: float | None) -> str:
-    """A share as a percentage."""
-    return "-" if value is None or not math.isfinite(value) else f"{100 * value:.0f} %"
+def counted(number: int, noun: str, plural: str = "") -> str:
+    """A number with its noun: ``1 episode``, ``1,200 episodes``."""
+    return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"
+
+
+def rate(value: float) -> str:
+    """A rate without its unit, with fewer digits the larger it is: ``1,250``, ``12.5``, ``0.25``."""
+    return f"{value:,.0f}" if value >= 100 else f"{value:,.1f}" if value >= 1 else f"{value:,.2g}"
+
+
+def per_period(limit: float, period_s: float, unit: str) -> str:
+    """A limit with its period: ``50 msg/s``, ``10,000 msg per 60 s``."""
+    word = "B" if unit == "bytes" else unit
+    return (
+        f"{number(limit)} {word}/s" if period_s == 1 else f"{number(limit)} {word} per {number(period_s)} s"
+    )
+
+
+# -- shares -------------------------------------------------------------------------------------
+
+
+def share(value: float) -> str:
+    """Per cent without decimals, except where they are all there is."""
+    percent = 100 * value
+    if 0 < percent < 1:
+        return "less than 1 %"
+    if 99 < percent < 100:
+        return "more than 99 %"
+    return f"{percent:.0f} %"
+
+
+def percent(share: float | None) -> str:
+    """A share as whole per cent, or a dash where there is none."""
+    return "-" if share is None or not math.isfinite(share) else f"{100 * share:.0f} %"
+
+
+# -- times and durations ------------------------------------------------------------------------
 
 
 def minute_text(time_ms: int | None) -> str:
@@ -34,19 +87,31 @@ def minute_text(time_ms: int | None) -> str:
     return f"{(_EPOCH + timedelta(milliseconds=time_ms)).isoformat(sep=' ')[:16]}"
 
 
+def duration(seconds: float) -> str:
+    """The two largest units, rounded: ``45 s``, ``14 min``, ``2 h 14 min``, ``3 d 4 h``."""
+    if seconds > _YEAR_S:
+        return "more than a year"
+    seconds = round(seconds)
+    if seconds < 120:
+        return f"{seconds} s"
+    minutes = round(seconds / 60)
+    if minutes < 60:
+        return f"{minutes} min"
+    hours, minutes = divmod(minutes, 60)
+    if hours < 48:
+        return f"{hours} h {minutes} min" if minutes else f"{hours} h"
+    days, hours = divmod(hours, 24)
+    return f"{days} d {hours} h" if hours else f"{days} d"
+
+
 def duration_text(duration_ms: int) -> str:
-    """A duration in its two largest units, such as ``2 h 14 min``."""
+    """The two largest units of a duration in milliseconds, cut: ``2 h 14 min``, ``3 min 20 s``."""
     seconds = max(0, duration_ms) // 1000
     parts = [
         (seconds // 86_400, "d"), (seconds // 3600 % 24, "h"), (seconds // 60 % 60, "min"), (seconds % 60, "s"),
     ]  # fmt: skip
     shown = [f"{value} {unit}" for value, unit in parts if value]
     return " ".join(shown[:2]) or "0 s"
-
-
-def rate(value: float) -> str:
-    """A rate without its unit, with fewer digits the larger it is: ``1,250``, ``12.5``, ``0.25``."""
-    return f"{value:,.0f}" if value >= 100 else f"{value:,.1f}" if value >= 1 else f"{value:,.2g}"
 
 
 def exact_duration(seconds: float) -> str:

@@ -69,9 +69,9 @@ def test_json_and_csv_carry_every_column(folder):
 
 
 def test_a_selector_and_a_range(folder):
-    asked = ("anomalies", "--lake", folder, "--format", "json", "--quiet", "--subscription", BILLING)
-    assert len(json.loads(throttlescope(*asked).out)) == 2
-    before = (*asked, "--start", format_time(minute_ms(TODAY - 1)), "--end", format_time(minute_ms(TODAY)))
+    command = ("anomalies", "--lake", folder, "--format", "json", "--quiet", "--subscription", BILLING)
+    assert len(json.loads(throttlescope(*command).out)) == 2
+    before = (*command, "--start", format_time(minute_ms(TODAY - 1)), "--end", format_time(minute_ms(TODAY)))
     assert json.loads(throttlescope(*before).out) == []
 
 

@@ -239,8 +239,8 @@ def test_quality_rows_are_printed(lake):
         "severity": "error", "success": False, "observed": "3 repeated", "expected": "one row", "rows": 3,
         "example": '{"series_id": "a"}', "observed_ms": HOUR, "date": "2026-11-20",
     }  # fmt: skip
-    held = row | {"check": "values_finite", "success": True}
-    lake.upsert("quality", pa.Table.from_pylist([row, held], schema=TABLES["quality"].schema), run_id="r")
+    passed = row | {"check": "values_finite", "success": True}
+    lake.upsert("quality", pa.Table.from_pylist([row, passed], schema=TABLES["quality"].schema), run_id="r")
     (found,) = json.loads(throttlescope("quality", "--lake", lake.root, "--format", "json").out)
     assert (found["check"], found["rows"]) == ("block_key_unique", 3)
     assert (

@@ -98,7 +98,7 @@ def admin_api(runtime=RUNTIME, version="4.2.4", refuse=(), brokers=1):
 
 
 @pytest.mark.prometheus
-def test_an_empty_prometheus_is_told_from_one_that_cannot_be_reached(prometheus):
+def test_empty_prometheus_differs_from_unreachable(prometheus):
     with running_prometheus() as empty:
         checks = examine(settings("prod", empty.url), None)
         assert by_check(checks)["reachable"].status == OK
@@ -175,7 +175,7 @@ def test_what_hides_evidence_is_a_warning_with_its_switch():
 
 
 @pytest.mark.prometheus
-def test_a_cluster_near_its_specification_is_told(prometheus):
+def test_use_near_the_specification_is_a_warning(prometheus):
     write_series(prometheus.url, whole_broker("prod"))
     wanted = settings("prod", prometheus.url, specification={"dispatch_msg_rate": 8.0})
     check = by_check(examine(wanted, None))["specification"]
@@ -253,7 +253,7 @@ def test_an_admin_api_that_refuses_is_explained(answer):
     assert exit_code(checks) == EXIT_UNREACHABLE
 
 
-def test_the_second_address_of_an_admin_api_is_asked_when_the_first_is_gone():
+def test_second_admin_address_replaces_unreachable_first():
     with answering(html) as gone:
         pass
     with admin_api() as admin:

@@ -111,7 +111,7 @@ def test_what_is_stored_is_what_is_printed(lake):
         (["--by", "planet"], "planet"),
     ],
 )
-def test_what_cannot_be_asked_is_one_line_and_a_code(lake, options, says):
+def test_invalid_options_are_one_line_and_a_code(lake, options, says):
     done = throttlescope("episodes", "--lake", lake.root, *options)
     assert done.code == 2
     assert says in done.line
@@ -130,17 +130,17 @@ def test_store_writes_what_is_printed_from_then_on(lake):
     assert lake.read("incidents").num_rows == 1
 
 
-def test_the_lever_is_told_with_its_gain_and_whether_the_cause_says_another():
+def test_lever_has_its_gain_and_marks_another_cause():
     from throttlescope.app.presentation.episodes import lever_text
 
-    told = {
+    counterfactual = {
         "failed": None, "primary": "limiter", "limiter": "subscription.msg", "agrees": True,
         "gain_low_entries": 90_000.0, "gain_likely_entries": 98_000.0, "gain_high_entries": 99_000.0,
     }  # fmt: skip
     assert lever_text(None) == "-"
-    assert lever_text(told) == "limiter subscription.msg -98,000 (90,000 to 99,000)"
-    assert lever_text(told | {"agrees": False, "gain_likely_entries": None}) == (
+    assert lever_text(counterfactual) == "limiter subscription.msg -98,000 (90,000 to 99,000)"
+    assert lever_text(counterfactual | {"agrees": False, "gain_likely_entries": None}) == (
         "!limiter subscription.msg -90,000 to 99,000"
     )
-    assert lever_text(told | {"primary": None}) == "none"
-    assert lever_text(told | {"failed": "Too few samples"}) == "no answer"
+    assert lever_text(counterfactual | {"primary": None}) == "none"
+    assert lever_text(counterfactual | {"failed": "Too few samples"}) == "no answer"

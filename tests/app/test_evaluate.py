@@ -41,12 +41,12 @@ def test_every_figure_has_its_line(capsys, monkeypatch):
     assert "Confusion: side, naive rule" in text
 
 
-def test_a_lake_without_kept_aside_recordings_has_no_such_column(capsys, monkeypatch):
+def test_no_column_without_held_out_recordings(capsys, monkeypatch):
     only = [one for one in WINDOWS if one.key.cluster == "b"]
     text = shown(capsys, monkeypatch, only)
     head = next(row for row in text.splitlines() if "figure" in row)
-    assert "not kept aside" in head
-    assert "┃ kept aside" not in head
+    assert "other recordings" in head
+    assert "┃ held-out set" not in head
 
 
 def test_the_figures_that_the_package_brings_need_no_lake(tmp_path, monkeypatch):

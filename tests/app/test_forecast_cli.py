@@ -66,14 +66,14 @@ def lake(tmp_path_factory) -> Lake:
     return lake
 
 
-def asked(lake: Lake, *arguments: object) -> list[dict]:
+def run_forecast(lake: Lake, *arguments: object) -> list[dict]:
     done = throttlescope("forecast", "--lake", lake.root, "--format", "json", *arguments)
     assert (done.code, done.err) == (0, "")
     return json.loads(done.out)
 
 
 def test_json_has_the_tables_columns(lake) -> None:
-    rows = asked(lake, "--at", NOW)
+    rows = run_forecast(lake, "--at", NOW)
     assert [row["kind"] for row in rows] == ["drain", "ttl", "quota_size"]
     wanted = [column.name for column in TABLES["forecasts"].columns if column.name != "date"]
     assert all(sorted(row) == sorted(wanted) for row in rows)
@@ -83,7 +83,7 @@ def test_json_has_the_tables_columns(lake) -> None:
 
 
 def test_while_it_grows_the_quota_is_what_comes(lake) -> None:
-    drain, _, size = asked(lake, "--at", format_time(end_ms(12)), "--subscription", f"{TOPIC}#billing")
+    drain, _, size = run_forecast(lake, "--at", format_time(end_ms(12)), "--subscription", f"{TOPIC}#billing")
     assert drain["state"] == "never"
     # 22 MB of 30, and 2 MB more every minute.
     assert (size["state"], size["set_by"]) == ("expected", "topic_policy")
@@ -100,10 +100,10 @@ def test_the_table_says_what_happens_then_and_why(lake) -> None:
     assert "A line through" in done.out
 
 
-def test_no_backlog_is_told_and_is_no_error(lake) -> None:
+def test_no_backlog_is_no_error(lake) -> None:
     done = throttlescope("forecast", "--lake", lake.root)
     assert (done.code, done.out.splitlines()[0]) == (0, "No backlog to forecast")
-    assert asked(lake, "--subscription", f"{TOPIC}#billing") == []
+    assert run_forecast(lake, "--subscription", f"{TOPIC}#billing") == []
 
 
 def test_the_back_test_finds_the_drain(lake) -> None:
@@ -169,7 +169,7 @@ def test_what_was_stored_is_judged_as_it_was_made(tmp_path) -> None:
         (["--back-test", "--at", "now"], "--back-test is of the whole history"),
         (["--stored"], "--start, --end and --stored go with --back-test"),
         (["--back-test", "--stored"], "no stored forecast of this range"),
-        (["--back-test", "--every", "0s"], "--every is no distance"),
+        (["--back-test", "--every", "0s"], "--every must be more than 0"),
         (["--back-test", "--start", "2030-01-01"], "There is no forecast to judge"),
         (["--replay"], "--replay takes seconds for each subscription"),
         (["--at", "2001-01-01"], "There are no signals at this time"),
@@ -191,15 +191,15 @@ def test_a_fleet_is_read_some_topics_at_a_time(tmp_path, monkeypatch) -> None:
     fill(lake, rows)
     at_once, _ = forecast_lake(lake, at_ms=end_ms(30))
     assert {row["topic"] for row in at_once} == set(topics)
-    held = []
+    sizes = []
     monkeypatch.setattr(forecasts, "_MOST_ROWS", len(BACKLOG) + 1)
     monkeypatch.setattr(
         forecasts,
         "forecasts_of",
-        lambda signals, *rest: held.append(signals.num_rows) or forecasts_of(signals, *rest),
+        lambda signals, *rest: sizes.append(signals.num_rows) or forecasts_of(signals, *rest),
     )
     assert forecast_lake(lake, at_ms=end_ms(30))[0] == at_once
-    assert held == [len(BACKLOG)] * 3
+    assert sizes == [len(BACKLOG)] * 3
 
 
 @pytest.mark.parametrize(

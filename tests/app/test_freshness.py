@@ -34,12 +34,12 @@ def lake(tmp_path_factory):
     return with_series(lake, prod=HOUR + 2 * FIVE - 5_000, old=HOUR - 99 * FIVE)
 
 
-def asked(*arguments):
+def run_freshness(*arguments):
     return throttlescope("freshness", *arguments)
 
 
-def test_fresh_is_told_and_is_no_failure(lake):
-    done = asked(
+def test_fresh_data_is_no_failure(lake):
+    done = run_freshness(
         "--lake", lake.root, "--cluster", "prod", "--at", format_time(HOUR + 3 * FIVE), "--max-age", "5m"
     )
     assert (done.code, done.err) == (0, "")
@@ -48,7 +48,7 @@ def test_fresh_is_told_and_is_no_failure(lake):
 
 def test_late_is_one_line_and_exit_code_3(lake):
     at = format_time(HOUR + 2 * FIVE + 5 * MINUTE_MS + 1000)
-    done = asked("--lake", lake.root, "--at", at, "--max-age", "5m", "--format", "json")
+    done = run_freshness("--lake", lake.root, "--at", at, "--max-age", "5m", "--format", "json")
     assert done.code == 3
     assert "verdicts are late" in done.line
     # The worst is named, the other counted.
@@ -60,16 +60,18 @@ def test_late_is_one_line_and_exit_code_3(lake):
 
 
 def test_younger_data_than_the_moment_is_fresh(lake):
-    done = asked("--lake", lake.root, "--cluster", "prod", "--at", format_time(HOUR), "--format", "json")
+    done = run_freshness(
+        "--lake", lake.root, "--cluster", "prod", "--at", format_time(HOUR), "--format", "json"
+    )
     assert (done.code, json.loads(done.out)[0]["age_ms"]) == (0, 0)
 
 
 def test_samples_have_a_freshness_of_their_own(lake):
     at = format_time(HOUR + 2 * FIVE)
     arguments = ("--lake", lake.root, "--cluster", "prod", "--at", at, "--format", "json")
-    (row,) = json.loads(asked(*arguments, "--table", "samples").out)
+    (row,) = json.loads(run_freshness(*arguments, "--table", "samples").out)
     assert (row["of"], row["age_ms"]) == ("samples", 5_000)
-    done = asked(*arguments, "--table", "signals")
+    done = run_freshness(*arguments, "--table", "signals")
     assert (done.code, json.loads(done.out)[0]["newest_ms"]) == (3, None)
 
 
@@ -88,21 +90,21 @@ def test_idle_is_not_late(tmp_path):
     lake = with_series(lake_with(tmp_path, [verdict(0)]), prod=HOUR + FIVE)
     at_ms = HOUR + 13 * FIVE
     arguments = ("--lake", lake.root, "--max-age", "10m", "--at", format_time(at_ms))
-    assert asked(*arguments).code == 3
+    assert run_freshness(*arguments).code == 3
     watched(lake, at_ms - 9 * MINUTE_MS)
-    done = asked(*arguments)
+    done = run_freshness(*arguments)
     assert done.code == 0
     assert "idle" in done.out
     watched(lake, at_ms - 11 * MINUTE_MS)
-    assert asked(*arguments).code == 3
+    assert run_freshness(*arguments).code == 3
     # Samples that nobody judged are late, however far the source was read.
     watched(lake, at_ms)
     with_series(lake, prod=at_ms)
-    assert asked(*arguments).code == 3
+    assert run_freshness(*arguments).code == 3
 
 
 def test_no_lake_is_a_wrong_address_and_not_late_data(tmp_path):
-    done = asked("--lake", tmp_path / "nowhere")
+    done = run_freshness("--lake", tmp_path / "nowhere")
     assert done.code == 2
     assert "There is no lake" in done.line
 
@@ -110,13 +112,13 @@ def test_no_lake_is_a_wrong_address_and_not_late_data(tmp_path):
 def test_a_cluster_that_was_never_seen_is_late(lake, tmp_path):
     config = tmp_path / "ts.toml"
     config.write_text(f'lake = "{lake.root}"\n[clusters.new.prometheus]\nurl = "http://p:9090"\n')
-    done = asked("--config", config, "--at", format_time(HOUR))
+    done = run_freshness("--config", config, "--at", format_time(HOUR))
     assert done.code == 3
     assert "new: none" in done.line
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "expected"),
     [
         (("--max-age", "0s"), "--max-age"),
         (("--max-age", "soon"), "duration"),
@@ -124,10 +126,10 @@ def test_a_cluster_that_was_never_seen_is_late(lake, tmp_path):
         (("--source",), "No Prometheus"),
     ],
 )
-def test_wrong_usage(tmp_path, arguments, told):
-    done = asked("--lake", tmp_path, *arguments)
+def test_wrong_usage(tmp_path, arguments, expected):
+    done = run_freshness("--lake", tmp_path, *arguments)
     assert done.code == 2
-    assert told in done.line
+    assert expected in done.line
 
 
 @pytest.mark.prometheus
@@ -159,7 +161,9 @@ def test_a_real_prometheus(tmp_path):
                 f'[clusters.{cluster}]\nmatch = [\'{{cluster="{cluster}", topic="t"}}\']\n'
                 f'[clusters.{cluster}.prometheus]\nurl = "{server.url}"\n'
             )
-            return asked("--source", "--config", config, "--max-age", "10m", "--format", "json", *arguments)
+            return run_freshness(
+                "--source", "--config", config, "--max-age", "10m", "--format", "json", *arguments
+            )
 
         (row,) = json.loads(source("fresh").out)
         assert (row["cluster"], row["late"], row["newest_ms"]) == ("fresh", False, now_ms - MINUTE_MS)
@@ -182,12 +186,12 @@ def test_a_real_prometheus(tmp_path):
             assert source("past", "--at", format_time(at_ms)).code == code, hours
         assert source("past").code == 3
         assert source("never").code == 3
-        assert asked("--prometheus", server.url, "--max-age", "10m").code == 0
+        assert run_freshness("--prometheus", server.url, "--max-age", "10m").code == 0
 
 
 def test_a_source_that_is_none_is_unreachable():
     with answering(html) as url:
-        assert asked("--prometheus", url).code == 4
+        assert run_freshness("--prometheus", url).code == 4
 
 
 def test_a_recording_is_as_fresh_as_its_end(tmp_path):
@@ -196,5 +200,5 @@ def test_a_recording_is_as_fresh_as_its_end(tmp_path):
     name, folder = next(iter(list_shipped().items()))
     end_ms = read_recording(folder).end_ms
     at = ("--recording", name, "--max-age", "1m", "--at")
-    assert asked(*at, format_time(end_ms + MINUTE_MS)).code == 0
-    assert asked(*at, format_time(end_ms + MINUTE_MS + 1000)).code == 3
+    assert run_freshness(*at, format_time(end_ms + MINUTE_MS)).code == 0
+    assert run_freshness(*at, format_time(end_ms + MINUTE_MS + 1000)).code == 3

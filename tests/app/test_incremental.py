@@ -274,7 +274,7 @@ def test_a_run_goes_on_with_what_the_one_before_read_and_did_not_compute(
     done = throttlescope("run", "--since-watermark", *given)
     assert done.code == 0, done.err
     told = f"{minute_text(hour(0))} to {minute_text(hour(HOURS - 2))} of prod"
-    assert f"Also diagnosed, because no run had come to it: {told}." in done.out
+    assert f"Also diagnosed, because no run had diagnosed it: {told}." in done.out
     assert differences(lake, anew) == {}
 
 

@@ -84,8 +84,8 @@ def test_json_is_what_prometheus_returns_under_data(lake):
             assert json.loads(ours) == theirs.json()["data"]
             assert ours.endswith("}\n")
         for text in ("sort(jobs_total)", "odd[1m]", "time()", '"text"', "nothing"):
-            asked = {"query": text, "time": END_MS / 1000}
-            theirs = requests.post(f"{server.url}/api/v1/query", data=asked, timeout=60)
+            request = {"query": text, "time": END_MS / 1000}
+            theirs = requests.post(f"{server.url}/api/v1/query", data=request, timeout=60)
             assert (
                 json.loads(well(promql(lake, text, "--at", END_MS / 1000, "--format", "json")))
                 == theirs.json()["data"]
@@ -190,12 +190,12 @@ def test_explain_runs_nothing(lake, monkeypatch):
 
 def test_spark_gives_the_same_and_shows_that_it_is_at_work(lake, spark, monkeypatch):
     monkeypatch.setattr("throttlescope.ingest.spark.session.spark_session", lambda **_: spark)
-    asked = ("sum by (job) (rate(jobs_total[5m]))", *RANGE, "--format", "json")
-    on_spark = promql(lake, *asked, "--engine", "spark")
-    assert well(on_spark) == well(promql(lake, *asked, "--engine", "local"))
+    request = ("sum by (job) (rate(jobs_total[5m]))", *RANGE, "--format", "json")
+    on_spark = promql(lake, *request, "--engine", "spark")
+    assert well(on_spark) == well(promql(lake, *request, "--engine", "local"))
     assert json.loads(on_spark.out)["result"]
     assert on_spark.line.startswith("[1/1] evaluating on Spark")
-    assert promql(lake, *asked, "--engine", "spark", "--quiet").err == ""
+    assert promql(lake, *request, "--engine", "spark", "--quiet").err == ""
 
 
 def test_lookback_is_that_of_the_flag(lake):
@@ -217,15 +217,15 @@ def test_lookback_is_that_of_the_flag(lake):
         (("1", "--end", "0"), 2, "add --start"),
         (("1", "--step", "1m"), 2, "add --start"),
         (("1", "--start", "60", "--end", "0"), 2, "The start is behind the end"),
-        (("1", "--start", "0", "--end", "60", "--step", "0s"), 2, "--step is nothing"),
+        (("1", "--start", "0", "--end", "60", "--step", "0s"), 2, "--step must be more than 0"),
         (("1", "--start", "0", "--end", "60", "--step", "-1"), 2, "A duration cannot be read"),
         (
             ("1", "--start", "0", "--end", "60", "--step", "1ms"),
             2,
             "exceeded maximum resolution of 11,000 points",
         ),
-        (("1", "--timeout", "0s"), 2, "--timeout is nothing"),
-        (("1", "--lookback", "0s"), 2, "--lookback is nothing"),
+        (("1", "--timeout", "0s"), 2, "--timeout must be more than 0"),
+        (("1", "--lookback", "0s"), 2, "--lookback must be more than 0"),
         (("1", "--lookback", "x"), 2, "A duration cannot be read"),
         (("1", "--max-samples", "0"), 2, "--max-samples"),
         (("1", "--engine", "flink"), 2, "not one of"),

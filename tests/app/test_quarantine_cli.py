@@ -24,35 +24,35 @@ def lake(tmp_path, monkeypatch):
     return lake
 
 
-def told(lake, *arguments):
+def run_quarantine(lake, *arguments):
     outcome = throttlescope("quarantine", *arguments, "--lake", lake.root, "--format", "json")
     assert outcome.code == 0, outcome.err
     return json.loads(outcome.out)
 
 
-def test_a_row_is_found_looked_at_repaired_and_taken_back(lake):
-    rows = told(lake, "list", "--reason", "missing_key_label")
+def test_row_is_listed_shown_repaired_and_readmitted(lake):
+    rows = run_quarantine(lake, "list", "--reason", "missing_key_label")
     assert len(rows) == 3
     known = [row for row in rows if row["known_repair"]]
     assert [row["known_repair"] for row in known] == ["namespace t/n, as the topic says"]
     own = known[0]["id"]
-    shown = told(lake, "show", own[:8])
+    shown = run_quarantine(lake, "show", own[:8])
     assert json.loads(shown["row"])["labels"]["subscription"] == "gamma"
     assert shown["door"].startswith("missing_key_label")
 
-    (repaired,) = told(lake, "repair", own, "--known")
+    (repaired,) = run_quarantine(lake, "repair", own, "--known")
     assert (repaired["state"], repaired["door"]) == ("repaired", "takes it")
     assert lake.version("samples") is None
-    done = told(lake, "readmit", own)
+    done = run_quarantine(lake, "readmit", own)
     assert (done["readmitted"], done["samples_or_rows_new"]) == ([own], 3)
     assert done["hours"] == {"c": ["2026-11-20T08:00:00Z"]}
-    assert told(lake, "readmit", own)["samples_or_rows_new"] == 0
-    assert own not in {row["id"] for row in told(lake, "list")}
-    assert own in {row["id"] for row in told(lake, "list", "--all")}
-    assert told(lake, "show", own)["readmitted_run_id"] == done["run_id"]
+    assert run_quarantine(lake, "readmit", own)["samples_or_rows_new"] == 0
+    assert own not in {row["id"] for row in run_quarantine(lake, "list")}
+    assert own in {row["id"] for row in run_quarantine(lake, "list", "--all")}
+    assert run_quarantine(lake, "show", own)["readmitted_run_id"] == done["run_id"]
 
 
-def test_one_command_repairs_and_takes_back_all_that_fit(lake):
+def test_readmit_repairs_all_that_fit(lake):
     outcome = throttlescope(
         "quarantine", "readmit", "--all", "--known", "--set", "labels.cluster=prod", "--lake", lake.root
     )
@@ -72,7 +72,7 @@ def test_one_command_repairs_and_takes_back_all_that_fit(lake):
         lake.root,
     )
     assert outcome.code == 0
-    assert "3 taken back with 9 samples" in outcome.out
+    assert "3 rows readmitted with 9 new samples or rows" in outcome.out
     assert "throttlescope diagnose" in outcome.out
     assert lake.read("samples").num_rows == 3
 
@@ -81,20 +81,23 @@ def test_what_still_does_not_fit_stays_and_the_exit_code_says_so(lake):
     outcome = throttlescope("quarantine", "readmit", "--all", "--known", "--lake", lake.root)
     assert outcome.code == 2
     assert "3 of 4 rows still do not fit" in outcome.line
-    reasons = sorted(row["reason"] for row in told(lake, "list"))
+    reasons = sorted(row["reason"] for row in run_quarantine(lake, "list"))
     assert reasons == ["missing_key_label", "missing_key_label", "row_unreadable"]
 
 
 def test_a_whole_row_is_given_as_json(lake, tmp_path):
-    (bad,) = (row["id"] for row in told(lake, "list", "--reason", "missing_metric_name"))
+    (bad,) = (row["id"] for row in run_quarantine(lake, "list", "--reason", "missing_metric_name"))
     good = tmp_path / "good.json"
-    held = {"timestamps_ms": [1_795_161_600_000], "values": ["NaN"], "stale_ms": []}
-    good.write_text(json.dumps({"labels": without(), "held": held}))
-    assert told(lake, "readmit", bad, "--json", good)["readmitted"] == [bad]
+    kept_samples = {"timestamps_ms": [1_795_161_600_000], "values": ["NaN"], "stale_ms": []}
+    good.write_text(json.dumps({"labels": without(), "held": kept_samples}))
+    assert run_quarantine(lake, "readmit", bad, "--json", good)["readmitted"] == [bad]
 
 
 def test_names_cannot_steer_a_terminal(lake):
-    for arguments in (("list",), ("show", told(lake, "list", "--reason", "missing_key_label")[1]["id"])):
+    for arguments in (
+        ("list",),
+        ("show", run_quarantine(lake, "list", "--reason", "missing_key_label")[1]["id"]),
+    ):
         outcome = throttlescope("quarantine", *arguments, "--lake", lake.root)
         assert outcome.code == 0
         assert "\x1b" not in outcome.out

@@ -51,16 +51,16 @@ def test_a_table_says_what_was_what_keeps_it_and_what_is_missing(lake):
 @pytest.mark.long
 def test_json_has_the_same(lake):
     done = recommend(lake, "--keep-p99-age", "5m", "--over", "10h", "--format", "json")
-    told = json.loads(done.out)
-    assert (told["minutes"], told["minutes_known"], told["executed"]) == (600, 599, False)
-    assert told["as_is_p99_age_s"] > 300
-    assert told["measured_p99_age_s"] == 7.0
-    keep = told["keeps"][0]
+    document = json.loads(done.out)
+    assert (document["minutes"], document["minutes_known"], document["executed"]) == (600, 599, False)
+    assert document["as_is_p99_age_s"] > 300
+    assert document["measured_p99_age_s"] == 7.0
+    keep = document["keeps"][0]
     assert (keep["lever"], keep["now"]) == ("limit", 500)
-    assert keep["p99_age_s"] <= 300 < told["as_is_p99_age_s"]
+    assert keep["p99_age_s"] <= 300 < document["as_is_p99_age_s"]
     # The largest backlog has no samples; the window asked for has.
-    assert any("cannot be replayed" in note for note in told["notes"])
-    assert told["check"]["fluid_error_share"] < 0.05
+    assert any("cannot be replayed" in note for note in document["notes"])
+    assert document["check"]["fluid_error_share"] < 0.05
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from throttlescope.app.presentation.output import freshness, print_table, write_csv, write_json
-from throttlescope.models.messages.units import count, duration_text, share, visible
+from throttlescope.models.messages.units import count, duration_text, percent, visible
 
 
 @given(st.text())
@@ -69,7 +69,7 @@ def test_no_csv_cell_begins_like_a_formula(text):
 
 def test_numbers_in_words():
     assert count(1234567.2) == "1,234,567"
-    assert (count(None), count(math.nan), share(None), share(0.956)) == ("-", "-", "-", "96 %")
+    assert (count(None), count(math.nan), percent(None), percent(0.956)) == ("-", "-", "-", "96 %")
     assert duration_text(2 * 3_600_000 + 14 * 60_000 + 5_000) == "2 h 14 min"
     assert duration_text(0) == "0 s"
     assert duration_text(86_400_000 + 60_000) == "1 d 1 min"

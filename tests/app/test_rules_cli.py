@@ -186,7 +186,7 @@ def test_run_counts_what_fails_and_goes_on(rules, lake):
     [
         (["--lake", "nowhere", "--start", "-1h"], "There are no samples in this lake"),
         (["--lake", "nowhere"], "The start of the range is missing"),
-        (["--lake", "nowhere", "--start", "-1h", "--interval", "0s"], "--interval is nothing"),
+        (["--lake", "nowhere", "--start", "-1h", "--interval", "0s"], "--interval must be more than 0"),
         (["--lake", "nowhere", "--start", "-1h", "--rules", "no.yml"], "A rules file cannot be read"),
     ],
 )

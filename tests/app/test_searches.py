@@ -82,8 +82,8 @@ def test_a_cancelled_search_ends_and_says_so(lake, searches):
 def test_two_work_and_the_others_wait(lake, searches, tmp_path):
     folder = tmp_path / "searches"
     folder.mkdir(mode=0o700)
-    held = [(folder / f"turn-{number}.lock").open("a") for number in range(RUNNING)]
-    for lock in held:
+    locks = [(folder / f"turn-{number}.lock").open("a") for number in range(RUNNING)]
+    for lock in locks:
         fcntl.flock(lock, fcntl.LOCK_EX)
     names = [searches.start(search(lake, target_s=600 + number)) for number in range(RUNNING + WAITING)]
     with pytest.raises(InputError, match="Too many searches are at work; got 8; expected at most 8"):
@@ -91,7 +91,7 @@ def test_two_work_and_the_others_wait(lake, searches, tmp_path):
     assert {searches.progress(name).state for name in names} == {"waiting"}
     for name in names[1:]:
         searches.cancel(name)
-    for lock in held:
+    for lock in locks:
         lock.close()
     assert ended(searches, names[0]).state == "done"
 
@@ -112,7 +112,7 @@ def test_one_that_died_is_lost_and_one_that_never_was_is_not_there(lake, searche
     assert searches.progress("0" * 24) is None
 
 
-def test_a_search_that_cannot_be_is_told_in_words(lake, searches):
+def test_impossible_search_has_an_error(lake, searches):
     gone = Search(
         lake, (1,), "persistent://acme/shop/orders#gone", "prod", ADDRESS.start_ms, ADDRESS.end_ms, ANY, 600
     )
@@ -122,7 +122,7 @@ def test_a_search_that_cannot_be_is_told_in_words(lake, searches):
 
 
 @pytest.mark.parametrize(("lever", "target_s"), [("topic", 600), ("consumers", 5), ("consumers", 100_000)])
-def test_what_nobody_can_search_is_refused(lake, lever, target_s):
+def test_invalid_search_is_refused(lake, lever, target_s):
     with pytest.raises(InputError):
         search(lake, lever, target_s)
 

@@ -148,7 +148,7 @@ def test_the_table_says_what_was_simulated_and_in_which_units(written):
         "backlog at start (entries)",
         "subscription 500 msg/s",
         "second: nothing is changed",
-        "The last 3 s are in no row.",
+        "No row covers the last 3 s.",
     ):
         assert words in out
 
@@ -177,7 +177,7 @@ def test_what_a_reader_should_know_is_said(written):
         ({"version": "3.0.12"}, ("--engine", "C", "--broker-version", "4.2.0"), "C", "4.2.0"),
     ],
 )
-def test_the_engine_is_asked_for_or_follows_the_version(written, broker, options, engine, version):
+def test_engine_is_the_option_or_follows_version(written, broker, options, engine, version):
     found = answer(written(example(broker=broker, timeline=[state("all", 2)])), *options)
     assert (found["engine"], found["broker_version"]) == (engine, version)
 

@@ -80,7 +80,7 @@ def test_a_lake_without_verdicts_says_how_to_make_some(tmp_path):
         read_verdicts(lake_with(tmp_path, []), VerdictFilter())
 
 
-def test_the_summary_tells_what_held_longest_and_what_holds_now(lake):
+def test_summary_has_main_and_newest_cause(lake):
     prod, test = read_summary(lake, VerdictFilter())
     assert (prod["cause"], prod["limiter"], prod["held_ms"]) == ("throttled", "subscription.msg", 3 * FIVE)
     assert (prod["from_ms"], prod["to_ms"]) == (HOUR + FIVE, HOUR + 4 * FIVE)
@@ -95,7 +95,7 @@ def test_the_summary_counts_overlapping_windows_once(tmp_path):
     assert row["held_ms"] == FIVE + 9 * 60_000
 
 
-def test_any_trouble_stands_before_a_long_health(tmp_path):
+def test_short_trouble_precedes_long_health(tmp_path):
     rows = [*(healthy(i) for i in range(9)), verdict(9, "unknown", None), verdict(10)]
     (row,) = read_summary(lake_with(tmp_path, rows), VerdictFilter())
     assert row["cause"] == "throttled"

@@ -56,14 +56,14 @@ def nothing_runs(monkeypatch, tmp_path):
     )
 
 
-def asked(lake, *options, subscription=SELECTOR):
+def run_whatif(lake, *options, subscription=SELECTOR):
     outcome = throttlescope("whatif", "--lake", lake, "--subscription", subscription, "--quiet", *options)
     assert (outcome.code, outcome.err) == (0, "")
     return outcome.out
 
 
 def answer(lake, *options, **more):
-    return json.loads(asked(lake, *options, "--format", "json", **more))
+    return json.loads(run_whatif(lake, *options, "--format", "json", **more))
 
 
 # Answers
@@ -113,7 +113,7 @@ def test_json_has_the_question_the_answer_and_what_it_rests_on(lake):
 
 
 def test_the_table_says_question_answer_and_what_it_rests_on_in_this_order(lake):
-    out = asked(lake, "--set", "subscription.msg=1200", "--set", "processing_ms=2", "--window", "10m")
+    out = run_whatif(lake, "--set", "subscription.msg=1200", "--set", "processing_ms=2", "--window", "10m")
     words = [
         f"{SELECTOR} on prod, from 2026-11-20 08:15:00 UTC on",
         "What if subscription.msg is 1,200 msg/s instead of 500 msg/s and a consumer needs 2 ms for a message?",
@@ -137,7 +137,7 @@ def test_the_table_says_question_answer_and_what_it_rests_on_in_this_order(lake)
 
 
 def test_without_a_change_it_says_how_it_goes_on(lake):
-    out = asked(lake)
+    out = run_whatif(lake)
     assert "What if nothing changes?" in out
     assert "changed " not in out
     found = answer(lake)
@@ -147,13 +147,13 @@ def test_without_a_change_it_says_how_it_goes_on(lake):
 
 
 def test_more_consumers_change_nothing_under_a_limit(lake):
-    out = asked(lake, "--set", "consumers=8")
+    out = run_whatif(lake, "--set", "consumers=8")
     assert "What if 8 consumers are connected instead of 4?" in out
     assert "It makes no difference: limited by the subscription message limit of 500 msg/s either way." in out
 
 
 def test_where_capacity_was_never_seen_it_says_what_to_give(lake):
-    out = asked(lake, "--set", "subscription.msg=none")
+    out = run_whatif(lake, "--set", "subscription.msg=none")
     assert "What if subscription.msg is lifted instead of 500 msg/s?" in out
     assert "at the earliest " in out
     assert "to not within 24 h" in out
@@ -166,7 +166,7 @@ def test_where_capacity_was_never_seen_it_says_what_to_give(lake):
 
 
 def test_where_it_was_seen_it_says_where_and_how_old_that_is(saturated):
-    out = asked(saturated, "--set", "consumers=4")
+    out = run_whatif(saturated, "--set", "consumers=4")
     assert re.search(
         r"capacity  200 msg/s \(.*\) of 2 consumers, saturated (up to the end|until 2026-11-20 08:1\d UTC, \d+ s before)",
         out,
@@ -179,9 +179,9 @@ def test_where_it_was_seen_it_says_where_and_how_old_that_is(saturated):
 
 
 def test_a_limit_that_is_not_enough_and_one_that_is_too_low(saturated, lake):
-    out = asked(lake, "--set", "subscription.msg=550", "--set", "processing_ms=2")
+    out = run_whatif(lake, "--set", "subscription.msg=550", "--set", "processing_ms=2")
     assert "It is not enough: not within 24 h, grows by " in out
-    assert "It makes it worse: not within 24 h, grows by " in asked(
+    assert "It makes it worse: not within 24 h, grows by " in run_whatif(
         saturated, "--set", "subscription.msg=100"
     )
 
@@ -206,12 +206,12 @@ def test_at_window_history_and_horizon_are_what_is_read(lake):
     assert window["history_start_ms"] == START_MS + 300_000
     assert (found["drained_below_entries"], found["horizon_s"]) == (7, 7200)
     assert found["as_is"]["best"]["horizon_s"] == 7200
-    assert "not within 2 h, grows by " in asked(lake, *options)
+    assert "not within 2 h, grows by " in run_whatif(lake, *options)
 
 
 def test_the_same_question_gives_the_same_bytes(lake):
     options = ("--set", "subscription.msg=900", "--format", "json")
-    assert asked(lake, *options) == asked(lake, *options)
+    assert run_whatif(lake, *options) == run_whatif(lake, *options)
 
 
 def test_a_hostile_name_cannot_steer_a_terminal(tmp_path):
@@ -219,7 +219,7 @@ def test_a_hostile_name_cannot_steer_a_terminal(tmp_path):
     times = START_MS + 5000 * np.arange(60)
     series = [*topic_series(times, in_msg=0.0), *subscription_series(times, backlog=500.0, subscription=name)]
     lake_of(tmp_path, series)
-    out = asked(tmp_path, subscription=f"{TOPIC}#{name}")
+    out = run_whatif(tmp_path, subscription=f"{TOPIC}#{name}")
     assert "\x1b" not in out
     assert "bil\\x1b[31mling" in out
 
@@ -247,7 +247,7 @@ def test_the_help_names_every_setting():
 
 def test_a_plot_has_what_was_recorded_the_replay_and_both_futures(lake, tmp_path):
     to = tmp_path / "plot.html"
-    asked(lake, "--set", "subscription.msg=1200", "--set", "processing_ms=2", "--plot", to)
+    run_whatif(lake, "--set", "subscription.msg=1200", "--set", "processing_ms=2", "--plot", to)
     page = to.read_text(encoding="utf-8")
     assert "<script src=" not in page
     drawn = re.sub(r"\\u(\w{4})", lambda code: chr(int(code[1], 16)), page.split("Plotly.newPlot")[-1])
@@ -263,13 +263,13 @@ def test_a_plot_has_what_was_recorded_the_replay_and_both_futures(lake, tmp_path
     ):  # fmt: skip
         assert words in drawn, words
     again = tmp_path / "again.html"
-    asked(lake, "--set", "subscription.msg=1200", "--set", "processing_ms=2", "--plot", again)
+    run_whatif(lake, "--set", "subscription.msg=1200", "--set", "processing_ms=2", "--plot", again)
     assert again.read_bytes() == to.read_bytes()
 
 
 def test_a_plot_without_a_likely_future_draws_its_edges(lake, tmp_path):
     to = tmp_path / "plot.html"
-    asked(lake, "--set", "subscription.msg=none", "--plot", to)
+    run_whatif(lake, "--set", "subscription.msg=none", "--plot", to)
     drawn = to.read_text(encoding="utf-8").split("Plotly.newPlot")[-1]
     assert "changed, best to worst" in drawn
     assert '"name":"changed"' not in drawn
@@ -279,7 +279,7 @@ def test_a_plot_without_a_likely_future_draws_its_edges(lake, tmp_path):
 @needs_chromium
 def test_a_png_is_the_whole_figure(lake, tmp_path):
     to = tmp_path / "plot.png"
-    asked(lake, "--set", "subscription.msg=1200", "--plot", to)
+    run_whatif(lake, "--set", "subscription.msg=1200", "--plot", to)
     content = to.read_bytes()
     assert content.startswith(b"\x89PNG")
     assert int.from_bytes(content[16:20], "big") > 1000

@@ -206,7 +206,7 @@ def _repaired(root: Path, truth: Rows, found: Found) -> None:
     """Without a source: what is left is whole, and what is missing was named."""
     lake = Lake(root)
     try:
-        plan = planned(lake, tables(), recordings=False, mend=True)
+        plan = planned(lake, tables(), recordings=False, repair_logs=True)
         lost = [*plan.read, *plan.computed, *plan.gone]
         out = [loss for loss in lost if loss.path in {file.relative_path for file in lake.files(loss.table)}]
         take_out(lake, out, "repair")

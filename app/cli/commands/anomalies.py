@@ -33,13 +33,15 @@ def anomalies(
     start: Annotated[
         str | None,
         typer.Option(
-            "--start", metavar="T", help="Start of what is judged (UTC). Default: a day before the end."
+            "--start", metavar="T", help="Start of the range to examine (UTC). Default: a day before the end."
         ),
     ] = None,
     end: Annotated[
         str | None,
         typer.Option(
-            "--end", metavar="T", help="End of what is judged (UTC). Default: the newest minute of the lake."
+            "--end",
+            metavar="T",
+            help="End of the range to examine (UTC). Default: the newest minute of the lake.",
         ),
     ] = None,
     zone: Annotated[
@@ -48,11 +50,12 @@ def anomalies(
     store: Annotated[
         bool,
         typer.Option(
-            "--store", help="Judge the whole lake, or one --cluster, on Spark and write it into the lake."
+            "--store",
+            help="Compute the anomalies of the whole lake, or of one --cluster, on Spark and store them in the lake.",
         ),
     ] = False,
     stored: Annotated[
-        bool, typer.Option("--stored", help="Print what --store wrote instead of judging again.")
+        bool, typer.Option("--stored", help="Print what --store wrote instead of computing again.")
     ] = False,
     master: Master = None,
     quiet: Quiet = False,
@@ -62,7 +65,7 @@ def anomalies(
     """Find what is unusual for a subscription: arrivals, dispatch, backlog, throttle events, or no samples at all.
 
     A minute is compared with the same hour of the week in the four weeks before, windows with a cause left out. A series with
-    less than two weeks of history is being learned. Anomalies help to look in the right place; they are no verdict and no alert.
+    less than two weeks of history is being learned. An anomaly is not a diagnosis and not an alert.
     """
     from throttlescope.app.cli.tables.anomalies import write_anomalies
     from throttlescope.app.queries.anomalies import AnomalyFilter, select_anomalies

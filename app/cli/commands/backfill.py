@@ -41,7 +41,7 @@ DryRun = Annotated[
 
 
 def register(app: typer.Typer) -> None:
-    app.command(short_help="Days or weeks from a source to verdicts, in chunks.")(backfill)
+    app.command(short_help="Read days or weeks from a source and compute verdicts, in chunks.")(backfill)
 
 
 def backfill(
@@ -71,9 +71,9 @@ def backfill(
 
     Each chunk is in the lake when its line is printed, with the time that is left. A backfill that was stopped or killed is
     continued by the same command, from this machine or another: which chunks are done is known from the lake. Backfills may
-    overlap each other and other runs. Episodes and anomalies are made when all chunks are there.
+    overlap each other and other runs. Episodes and anomalies are computed when all chunks are there.
 
-    Hours of which the source has nothing are written down as gaps.
+    Hours of which the source has no samples are stored as gaps.
     """
     from throttlescope.app.cli.tables.backfill import write_chunked, write_plan
     from throttlescope.app.services.backfill import plan_backfill, run_backfill

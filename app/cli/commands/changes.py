@@ -37,14 +37,15 @@ def changes(
         str | None, typer.Option("--end", metavar="T", help="Only changes that were seen before T (UTC).")
     ] = None,
     span: Annotated[
-        str, typer.Option("--span", metavar="DURATION", help="How far is looked before and after each.")
+        str,
+        typer.Option("--span", metavar="DURATION", help="How much time before and after each is compared."),
     ] = "15m",
     config: Config = None,
     debug: Debug = False,
 ) -> None:
     """Show every change of an effective limit that the lake knows: old, new, who set it, when it was seen, before and after.
 
-    A change is seen by the first answer of the admin API that has it, so it is known as closely as runs ask. Compared are use of
+    A change is seen by the first answer of the admin API that has it, so its time is known as closely as runs read the limits. Compared are use of
     the limit, throttle events, slope of the backlog, publishing and verdict.
     """
     from throttlescope.app.cli.tables.changes import write_changes
@@ -54,7 +55,7 @@ def changes(
     options = CommandOptions(context)
     span_ms = options.duration_ms(
         "span",
-        "--span is too short to be measured",
+        "--span is too short",
         expected="a minute or more, such as 15m",
         least_ms=MINUTE_MS,
     )

@@ -33,14 +33,14 @@ def demo(
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
-    """Show it on recordings of a real broker: no cluster, no Prometheus and no configuration needed.
+    """Show the product on recordings of a real broker: no cluster, no Prometheus and no configuration needed.
 
-    Ingests the recordings of the demo, builds signals and verdicts on local Spark, then
-    episodes, forecasts and anomalies, prints a line per subscription, then serves the web app on this machine. A second time changes nothing.
-    What needs weeks of history is shown on the cluster synthetic-history, which the simulator made: nothing of it was measured.
+    Ingests the recordings of the demo, builds signals and verdicts on local Spark, then episodes, forecasts and anomalies, prints a
+    line per subscription, then serves the web app on this machine. A second time changes nothing. What needs weeks of history is
+    shown on the cluster synthetic-history, which the simulator made: nothing of it was measured.
     """
     from throttlescope.app.cli.serving import serve_in_place
-    from throttlescope.app.cli.tables.verdicts import write_demo
+    from throttlescope.app.cli.tables.verdicts import write_demo, write_next
     from throttlescope.app.services.demo import run_demo
 
     options = CommandOptions(context)
@@ -48,4 +48,4 @@ def demo(
     write_demo(found, now_ms=options.now_ms)
     if serve:
         serve_in_place(found.settings.lake, port=port)
-    print(f"Next: throttlescope serve --lake {found.settings.lake}")
+    write_next(found)

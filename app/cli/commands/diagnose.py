@@ -30,14 +30,14 @@ MissedToo = Annotated[
     bool,
     typer.Option(
         "--missed",
-        help="Then also other hours, from 31 days before --start to now, that were read and that no run has come to: a day of them at "
+        help="Then also other hours, from 31 days before --start to now, that were read and that no run has diagnosed: a day of them at "
         "most, oldest first. Hours that a gate has stopped are left out.",
     ),
 ]
 
 
 def register(app: typer.Typer) -> None:
-    app.command(short_help="From samples that are in the lake to verdicts.")(diagnose)
+    app.command(short_help="Compute verdicts from the samples of the lake.")(diagnose)
 
 
 def diagnose(
@@ -58,14 +58,14 @@ def diagnose(
 ) -> None:
     """Compute limits, signals, verdicts and what follows from them for a range of which the lake holds the samples.
 
-    This is what run does after it has read a source: ingest and then diagnose is the same as run, in two steps that may be
-    retried apart. No Prometheus and no admin API is asked. The range is widened to whole UTC hours.
+    This is what run does after it has read a source: ingest and then diagnose is the same as run, in two steps that may be retried
+    separately. No Prometheus and no admin API is read. The range is widened to whole UTC hours.
 
     Only hours are computed whose samples, limits or settings are not those that they were computed from: hours of the range, hours
     of the last month of which samples came late, and what looks back to them. The same range twice changes nothing. With --missed,
-    hours too that an ingest has brought before it failed, or whose diagnosis failed: a schedule goes on from there by itself.
+    also hours that a failed ingest has read, or whose diagnosis failed: a schedule catches up by itself.
 
-    A range without samples is idle: that is said, nothing is computed, and the exit code is 0.
+    A range without samples is idle: the command says so, computes nothing, and the exit code is 0.
     """
     from throttlescope.app.cli.tables.run import write_run
     from throttlescope.app.services.source_run import run_diagnosis

@@ -35,8 +35,8 @@ def doctor(
 ) -> None:
     """Examine the configuration and the sources: what they offer, what hides evidence, and the fix for each.
 
-    Asks a Prometheus and an admin API only questions that change nothing. Exit code 0: verdicts can be
-    made; 2: something marked failed has to be mended first; 4: a source cannot be reached or refuses us.
+    Sends a Prometheus and an admin API only requests that change nothing. Exit code 0: verdicts can be
+    made; 2: something marked failed has to be fixed first; 4: a source cannot be reached or refuses us.
     """
     from throttlescope.app.cli.tables.doctor import write_checks
     from throttlescope.app.config import find_config

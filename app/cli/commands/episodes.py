@@ -47,7 +47,11 @@ def episodes(
         str | None, typer.Option("--end", metavar="T", help="Only what begins before T (UTC).")
     ] = None,
     incidents: Annotated[
-        bool, typer.Option("--incidents", help="Several at once that share a limiter or a broker, instead.")
+        bool,
+        typer.Option(
+            "--incidents",
+            help="Instead, incidents: several episodes at once that share a limiter or a broker.",
+        ),
     ] = False,
     by: Annotated[
         EpisodesBy | None,
@@ -56,7 +60,8 @@ def episodes(
     store: Annotated[
         bool,
         typer.Option(
-            "--store", help="First judge the lake, or one --cluster, on Spark and write it into the lake."
+            "--store",
+            help="First compute the episodes of the lake, or of one --cluster, on Spark and store them.",
         ),
     ] = False,
     master: Master = None,
@@ -66,7 +71,7 @@ def episodes(
 ) -> None:
     """Follow each backlog from its start to its drain: start, height, causes over time, and what happened meanwhile.
 
-    A lake without stored episodes is judged here, from its signals and verdicts; nothing is written then. Backlogs are ready
+    For a lake without stored episodes they are computed here, from its signals and verdicts, and not stored. Backlogs are ready
     entries (batches), times are UTC.
     """
     from throttlescope.app.cli.tables.episodes import write_episodes

@@ -12,7 +12,7 @@ from throttlescope.app.cli.settings import CommandOptions
 
 
 def register(app: typer.Typer) -> None:
-    app.command(short_help="Judge the verdicts by the truth of recordings.")(evaluate)
+    app.command(short_help="Compare verdicts with the ground truth of recordings.")(evaluate)
 
 
 def evaluate(
@@ -23,7 +23,7 @@ def evaluate(
         typer.Option(
             "--truth",
             metavar="FILE",
-            help="Truth to judge by (truth.json). Default: that of the lake's recordings.",
+            help="Ground truth to compare with (truth.json). Default: that of the lake's recordings.",
         ),
     ] = None,
     window: Window = None,
@@ -38,7 +38,7 @@ def evaluate(
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
-    """Judge the verdicts by the truth of recordings: confusion matrix, precision and recall with intervals,
+    """Compare verdicts with the ground truth of recordings: confusion matrix, precision and recall with intervals,
     calibration, time to a right verdict, flips, and simpler rules for comparison.
 
     Counts settled windows only: those that lie whole inside one truth range. Windows slide by 1 minute and are

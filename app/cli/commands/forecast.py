@@ -1,4 +1,4 @@
-"""``throttlescope forecast``: when a backlog is gone, and what takes messages away before."""
+"""``throttlescope forecast``: when a backlog has drained, and what drops messages before."""
 
 from __future__ import annotations
 
@@ -34,14 +34,12 @@ BackTest = Annotated[
     bool,
     typer.Option(
         "--back-test",
-        help="Make forecasts of drains all along the history instead, and report how they came true.",
+        help="Make forecasts of drains all along the history instead, and compare them with the outcome.",
     ),
 ]
 Stored = Annotated[
     bool,
-    typer.Option(
-        "--stored", help="With --back-test: judge the forecasts that the lake holds, as they were made."
-    ),
+    typer.Option("--stored", help="With --back-test: evaluate the stored forecasts of the lake."),
 ]
 Every = Annotated[
     str,
@@ -56,7 +54,7 @@ End = Annotated[
 
 
 def register(app: typer.Typer) -> None:
-    app.command(short_help="Forecast drains and deadlines, or see how forecasts came true.")(forecast)
+    app.command(short_help="Forecast drains and deadlines, or back-test forecasts.")(forecast)
 
 
 def forecast(
@@ -78,7 +76,7 @@ def forecast(
 ) -> None:
     """Forecast when a backlog is drained at this rate, and when message TTL or a backlog quota acts before.
 
-    Each with a 90 % interval, which rests on how far earlier forecasts were off on recordings of a real broker; "never at
+    Each has a 90 % interval, based on how far earlier forecasts were off on recordings of a real broker; "never at
     this rate" is an answer. Deadlines need policies in the lake (--pulsar-admin when it was made). Backlogs are entries
     (batches), times UTC. With --back-test forecasts are made of what was known at each time and compared with what came:
     one that meets a change or the end of the history first is undecided.
@@ -95,7 +93,7 @@ def forecast(
     _check(options.given)
     stored_in, times = options.lake(absolute=False), options.times_ms()
     if back_test:
-        every_ms = options.duration_ms("every", "--every is no distance", expected="such as 1m")
+        every_ms = options.duration_ms("every", "--every must be more than 0", expected="such as 1m")
         request = BackTestRequest(cluster, None if stored else every_ms, **times)
         return write_back_test(run_back_test(stored_in, request, options.progress(1)), options)
     request = ForecastRequest(cluster, subscription, options.time_ms("at"), replay)

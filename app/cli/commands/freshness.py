@@ -39,7 +39,7 @@ def freshness(
     lake: LakeFolder = None,
     table: Annotated[Of, typer.Option("--table", help="Which table of the lake.")] = Of.verdicts,
     source: Annotated[
-        bool, typer.Option("--source", help="Ask the configured Prometheus instead of the lake.")
+        bool, typer.Option("--source", help="Check the configured Prometheus instead of the lake.")
     ] = False,
     prometheus: Prometheus = None,
     recording: Recording = None,
@@ -55,11 +55,11 @@ def freshness(
     config: Config = None,
     debug: Debug = False,
 ) -> None:
-    """Print up to when the data of each cluster goes, and fail when it is late.
+    """Print how new the data of each cluster is, and fail when it is late.
 
     Exit code 0: none is late; 3: one is, and a line says which; 4: the source cannot be reached. Clusters are those of the
-    configuration, else all that the lake knows. Idle is not late: without subscriptions there is nothing to know, as long as brokers
-    are scraped, or the lake was brought up to date.
+    configuration, else all that the lake knows. Idle is not late: a cluster
+    without subscriptions has no samples, and is fresh as long as its brokers are scraped or the lake was brought up to date.
     """
     from throttlescope.app.cli.tables.freshness import write_freshness
     from throttlescope.app.services.freshness import refuse_late
@@ -78,7 +78,7 @@ def _found(options: CommandOptions) -> list[Freshness]:
     given, table = options.given, str(options.given["table"])
     limits = {
         "at_ms": options.time_ms("at"),
-        "max_age_ms": options.duration_ms("max_age", "--max-age is no age", expected="such as 2h"),
+        "max_age_ms": options.duration_ms("max_age", "--max-age must be more than 0", expected="such as 2h"),
     }
     if given["recording"]:
         if given["prometheus"] or given["cluster"]:

@@ -11,6 +11,7 @@ from throttlescope.app.cli.options import (
     ClusterFilter,
     Config,
     Debug,
+    Force,
     Format,
     FormatOption,
     LakeFolder,
@@ -77,7 +78,7 @@ Picture = Annotated[
 
 
 def register(app: typer.Typer) -> None:
-    app.command(short_help="Put all about one backlog into one zip, to read offline.")(incident)
+    app.command(short_help="Write everything about one backlog into one zip.")(incident)
 
 
 def incident(
@@ -89,7 +90,7 @@ def incident(
     start: Start = None,
     end: End = None,
     out: Out = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace the zip if it is there.")] = False,
+    force: Force = False,
     external_url: ExternalUrl = None,
     advice_within: AdviceWithin = "2m",
     picture: Picture = True,

@@ -7,30 +7,37 @@ from typing import Annotated
 import typer
 
 from throttlescope.app.cli.commands.lake_repair import repair
-from throttlescope.app.cli.options import Config, Debug, Format, FormatOption, LakeFolder, Quiet, known_tables
+from throttlescope.app.cli.options import (
+    Config,
+    Debug,
+    Format,
+    FormatOption,
+    LakeFolder,
+    Quiet,
+    Tables,
+    Yes,
+    known_tables,
+)
 from throttlescope.app.cli.settings import CommandOptions
 from throttlescope.ingest.core.errors import EXIT_FAILED
 from throttlescope.ingest.core.times import DAY_MS
 
-Tables = Annotated[
-    list[str] | None,
-    typer.Option("--table", metavar="NAME", help="Only this table. Repeatable. Default: every table."),
-]
 TableName = Annotated[str, typer.Argument(metavar="TABLE", help="Name of a table, such as verdicts.")]
-Yes = Annotated[bool, typer.Option("--yes", help="Do it. Without it is only shown what would go.")]
 
 
 def register(app: typer.Typer) -> None:
-    family = typer.Typer(help="Show what a lake holds, and keep it small and quick.", no_args_is_help=True)
+    family = typer.Typer(help="Show the content of a lake, and keep it small and fast.", no_args_is_help=True)
     family.command("show", short_help="Print the tables: rows, files, bytes, versions, times.")(show)
     family.command("history", short_help="Print the versions of a table: when, which run, what changed.")(
         history
     )
     family.command("check", short_help="Compare every table with its contract, its log and its files.")(check)
-    family.command("repair", short_help="Read again and compute again what is missing or damaged.")(repair)
-    family.command("compact", short_help="Put small files together.")(compact)
+    family.command("repair", short_help="Restore what is missing or damaged: read it again or recompute it.")(
+        repair
+    )
+    family.command("compact", short_help="Merge small files.")(compact)
     family.command("expire", short_help="Remove hours that are older than an age.")(expire)
-    family.command("vacuum", short_help="Delete files that no version names any more.")(vacuum)
+    family.command("vacuum", short_help="Delete files that no version references any more.")(vacuum)
     app.add_typer(family, name="lake")
 
 
@@ -90,7 +97,7 @@ def check(
 
     Every file that it names is read whole and its bytes are compared with its name, which is their hash; rows, columns, bounds and
     partitions with what the log says; keys with each other. Commits and checkpoints of the logs are read. Nothing is changed. Exit
-    code 1 where something is wrong; throttlescope lake repair mends what can be mended.
+    code 1 where something is wrong; throttlescope lake repair restores what can be restored.
     """
     from throttlescope.app.cli.tables.lake import write_faults
     from throttlescope.app.services.lake_upkeep import check_tables
@@ -122,14 +129,14 @@ def compact(
         ),
     ] = "2h",
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Say which files would be put together; write nothing.")
+        bool, typer.Option("--dry-run", help="Print which files would be merged; write nothing.")
     ] = False,
     format: FormatOption = Format.table,
     quiet: Quiet = False,
     config: Config = None,
     debug: Debug = False,
 ) -> None:
-    """Put small files of the same hour, cluster and shard together; the rows stay the same, and no file spans two hours.
+    """Merge small files of the same hour, cluster and shard; the rows stay the same, and no file spans two hours.
 
     Other commands may run at the same time: an hour that one of them is changing is left for the next time. The old files stay until the
     vacuum.
@@ -167,8 +174,8 @@ def expire(
     """Remove whole hours (dates, where a file holds one) that are older than an age: one transaction a table.
 
     Tables may have ages of their own: samples take most room and may go before verdicts. Series without samples leave the catalogue
-    with them. What has not ended stays, and so does the newest snapshot of limits before the age. The files go with the next
-    vacuum; until then --as-of reads what was.
+    with them. What has not ended stays, and so does the newest snapshot of limits before the age. The next vacuum deletes the
+    files; until then --as-of reads the old state.
     """
     from throttlescope.app.cli.tables.lake import write_expired
     from throttlescope.app.services.lake_upkeep import Moment, expire_tables
@@ -200,7 +207,7 @@ def vacuum(
         bool,
         typer.Option(
             "--even-if-in-use",
-            help="Allow less than 24h, and take what a stopped ingest would go on from. Only where nothing else runs.",
+            help="Allow less than 24h, and delete what a stopped ingest would continue from. Only where nothing else runs.",
         ),
     ] = False,
     yes: Yes = False,
@@ -209,9 +216,9 @@ def vacuum(
     config: Config = None,
     debug: Debug = False,
 ) -> None:
-    """Delete files that no version within the age names, and what killed commands left; then shorten the tables' logs.
+    """Delete files that no version within the age references, and files that killed commands left; then shorten the tables' logs.
 
-    A file that was written less than a day before that age stays as well, since a stopped ingest may go on from it. --as-of reaches as
+    A file that was written less than a day before that age stays as well, since a stopped ingest may continue from it. --as-of reaches as
     far back as the age. Readers and writers may run at the same time.
     """
     from throttlescope.app.cli.tables.lake import write_vacuumed

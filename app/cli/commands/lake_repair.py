@@ -1,4 +1,4 @@
-"""``throttlescope lake repair``: what is damaged is read again, computed again, or named as gone."""
+"""``throttlescope lake repair``: what is damaged is read again, recomputed, or named as lost."""
 
 from __future__ import annotations
 
@@ -21,7 +21,9 @@ from throttlescope.app.cli.options import (
     Quiet,
     ReaderOption,
     Recording,
+    Tables,
     TokenFile,
+    Yes,
     known_tables,
 )
 from throttlescope.app.cli.settings import CommandOptions, run_request
@@ -31,10 +33,7 @@ from throttlescope.ingest.core.errors import EXIT_FAILED
 def repair(
     context: typer.Context,
     lake: LakeFolder = None,
-    table: Annotated[
-        list[str] | None,
-        typer.Option("--table", metavar="NAME", help="Only this table. Repeatable. Default: every table."),
-    ] = None,
+    table: Tables = None,
     prometheus: Prometheus = None,
     pulsar_admin: PulsarAdmin = None,
     recording: Recording = None,
@@ -48,24 +47,23 @@ def repair(
         bool,
         typer.Option(
             "--forget",
-            help="Also take out of the logs what nothing gives again, so that the rest of its table can be read.",
+            help="Also remove from the logs what cannot be restored, so that the rest of its table can be read.",
         ),
     ] = False,
-    yes: Annotated[
-        bool, typer.Option("--yes", help="Do it. Without it is only shown what would be done.")
-    ] = False,
+    yes: Yes = False,
     format: FormatOption = Format.table,
     config: Config = None,
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
-    """Check a lake, read again from a source what is missing or damaged, compute again what follows from it, and print what cannot be restored.
+    """Check a lake, read again from a source what is missing or damaged, recompute what follows from it, and print what cannot be restored.
 
     Sources are those of run: a Prometheus, recordings, or the clusters of the configuration. What is damaged is set aside and not
-    deleted. A log that cannot be read goes back to the last version that can. A repair that is stopped goes on where it was. Answers of
-    an admin API, findings of the gates and books of runs are of their moment: their damaged files stay, and are named, until --forget.
+    deleted. A log that cannot be read is reset to its last readable version. A stopped repair continues where it was. Answers of an
+    admin API, findings of the gates and records of runs cannot be read again: their damaged files stay, and are listed, until
+    --forget.
 
-    Exit code 1 where something is still wrong afterwards, or, without --yes, where something is to be done.
+    Exit code 1 where damage is left, or, without --yes, where something is to be done.
     """
     from throttlescope.app.cli.tables.lake_repair import write_plan, write_repaired
     from throttlescope.app.services.lake_repair import planned, repair

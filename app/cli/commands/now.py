@@ -53,18 +53,18 @@ def now(
     ] = None,
     cluster: ClusterName = None,
     for_: Annotated[
-        str, typer.Option("--for", metavar="DURATION", help="How far back is judged: 5m to 6h.")
+        str, typer.Option("--for", metavar="DURATION", help="How far back to diagnose: 5m to 6h.")
     ] = "30m",
     history: Annotated[
         str | None,
         typer.Option(
             "--history",
             metavar="DURATION",
-            help="Read so much before it too, for what the consumers can do and what is usual. A run looks back 24h.",
+            help="Also read this long before it, for the capacity of the consumers and what is usual. A run looks back 24h.",
         ),
     ] = None,
     end: Annotated[
-        str | None, typer.Option("--end", metavar="T", help="Judge what was before T (UTC). Default: now.")
+        str | None, typer.Option("--end", metavar="T", help="Diagnose the time before T (UTC). Default: now.")
     ] = None,
     deadline: Annotated[
         str, typer.Option("--deadline", metavar="DURATION", help="How long the answer may take.")
@@ -78,19 +78,19 @@ def now(
     config: Config = None,
     debug: Debug = False,
 ) -> None:
-    """Read the last minutes of one topic, judge them in this process and print why each subscription partition has a backlog.
+    """Read the last minutes of one topic, diagnose them in this process and print why each subscription partition has a backlog.
 
     All partitions and subscriptions of the topic are read, because they share limits; limits come from the admin API. The rules
-    are those of run, and nothing is written anywhere. What is not known in time is said to be unknown.
+    are those of run, and nothing is written anywhere. What is not known by the deadline is reported as unknown.
     """
     from throttlescope.app.cli.tables.now import write_now
-    from throttlescope.app.services.diagnose_now import Hurry, diagnose_now
+    from throttlescope.app.services.diagnose_now import Deadline, diagnose_now
 
     options = CommandOptions(context)
-    question, hurry = _question(options), Hurry(options.duration_ms("deadline") / SECOND_MS)
+    question, limit = _question(options), Deadline(options.duration_ms("deadline") / SECOND_MS)
     settings = options.settings("window", "every", sources=options.sources)
     named = cluster is not None and prometheus is not None
-    write_now(diagnose_now(question, settings, override_cluster=named, hurry=hurry), options)
+    write_now(diagnose_now(question, settings, override_cluster=named, deadline=limit), options)
 
 
 def _question(options: CommandOptions) -> NowQuestion:

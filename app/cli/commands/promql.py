@@ -14,6 +14,7 @@ from throttlescope.app.cli.options import (
     Config,
     Debug,
     LakeFolder,
+    Lookback,
     Master,
     Quiet,
     RowFormat,
@@ -74,10 +75,6 @@ Engine = Annotated[
     EvaluationPlace,
     typer.Option("--engine", help="Where the query runs; auto takes Spark for many samples."),
 ]
-Lookback = Annotated[
-    str,
-    typer.Option("--lookback", metavar="DURATION", help="How long a sample is its series' current value."),
-]
 Timeout = Annotated[str, typer.Option("--timeout", metavar="DURATION", help="How long the query may take.")]
 MaxSamples = Annotated[
     int,
@@ -130,10 +127,10 @@ def _query(options: CommandOptions) -> QueryRequest:
         given["expr"],
         options.time_ms("at"),
         **options.times_ms(),
-        step_ms=None if given["step"] is None else options.duration_ms("step", "--step is nothing"),
+        step_ms=None if given["step"] is None else options.duration_ms("step", "--step must be more than 0"),
         options=Options(
-            lookback_ms=options.duration_ms("lookback", "--lookback is nothing"),
-            timeout_s=options.duration_ms("timeout", "--timeout is nothing") / SECOND_MS,
+            lookback_ms=options.duration_ms("lookback", "--lookback must be more than 0"),
+            timeout_s=options.duration_ms("timeout", "--timeout must be more than 0") / SECOND_MS,
             max_samples=given["max_samples"],
         ),
         explain=given["explain"],

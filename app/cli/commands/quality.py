@@ -13,6 +13,7 @@ from throttlescope.app.cli.options import (
     Config,
     Debug,
     End,
+    Force,
     LakeFolder,
     Master,
     Quiet,
@@ -46,8 +47,8 @@ def register(app: typer.Typer) -> None:
         "the gate; a warning did not. Times are UTC.",
     )
     family.callback(invoke_without_command=True)(quality)
-    family.command("check", short_help="Check what a lake holds of a range, now.")(check)
-    family.command("page", short_help="Write what the gates found as one page, to read offline.")(page)
+    family.command("check", short_help="Check a range of a lake now.")(check)
+    family.command("page", short_help="Write the findings of the gates as one page, to read offline.")(page)
     app.add_typer(family, name="quality", short_help="Print what the quality gates found.")
 
 
@@ -59,7 +60,7 @@ def quality(
         str | None, typer.Option("--run", metavar="ID", help="Only findings of this run. Default: every run.")
     ] = None,
     failed: Annotated[
-        bool, typer.Option("--failed/--all", help="Only what did not hold, or every check.")
+        bool, typer.Option("--failed/--all", help="Only failed checks, or every check.")
     ] = True,
     config: Config = None,
     debug: Debug = False,
@@ -71,7 +72,7 @@ def quality(
 
     options = CommandOptions(context)
     rows = read_findings(options.lake(absolute=False), run_id=run, failed=failed)
-    write_findings(rows, options, after=" that did not hold" if failed else "")
+    write_findings(rows, options, after=" that failed" if failed else "")
 
 
 def check(
@@ -87,11 +88,11 @@ def check(
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
-    """Check what a lake holds of a range now, write what was found to its table quality, and print it.
+    """Check a range of a lake now, write the findings to its table quality, and print them.
 
     Gates are those of a run: door (series and hours), samples, policies (admin API, limits), signals, verdicts. All that are
     selected are checked, also after one that stops. Exit code 3 where one finds an error: nothing may be computed from what it names.
-    A range without data is no fault; it is said. Spark is started only where a table is too large for this process.
+    A range without data is no fault; the command says so. Spark is started only where a table is too large for this process.
     """
     from throttlescope.app.cli.tables.quality import write_checked
     from throttlescope.app.services.gates import check_gates
@@ -115,14 +116,14 @@ def page(
             "--run", metavar="ID", help="Only findings of this run. Default: the newest ones of every gate."
         ),
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace the page if it is there.")] = False,
+    force: Force = False,
     config: Config = None,
     debug: Debug = False,
 ) -> None:
     """Write what the gates found as one HTML page that needs nothing else: no server, no network, no script.
 
-    Per gate and table every check of its suite: whether it held, what was seen and expected, why it matters, and the keys of up to
-    twenty rows that did not hold. Below, what ingest validation refused. Light and dark follow the reader's system.
+    Per gate and table every check of its suite: whether it passed, what was seen and expected, why it matters, and the keys of up to
+    twenty rows that failed it. Below, what ingest validation refused. Light and dark follow the reader's system.
     """
     from throttlescope.app.incident.quality_page.page import write_page
     from throttlescope.models.messages.units import visible

@@ -33,7 +33,10 @@ Unset = Annotated[
     typer.Option("--unset", metavar="PATH", help="Remove a value, such as labels.partition. Repeatable."),
 ]
 Known = Annotated[
-    bool, typer.Option("--known", help="Make the known repair of its reason, where the row itself tells it.")
+    bool,
+    typer.Option(
+        "--known", help="Make the known repair of its reason, where it follows from the row itself."
+    ),
 ]
 Json = Annotated[
     Path | None,
@@ -48,17 +51,17 @@ def register(app: typer.Typer) -> None:
         help="Look at rows that were refused, repair them, and readmit them through ingest validation.",
     )
     family.command("list", short_help="Print what is in quarantine.")(list_rows)
-    family.command("show", short_help="Print one refused row, whole.")(show)
-    family.command("repair", short_help="Repair rows, without taking them back yet.")(repair)
-    family.command("readmit", short_help="Take rows back, repaired or as they are.")(readmit)
-    app.add_typer(family, name="quarantine", short_help="Repair refused rows and take them back.")
+    family.command("show", short_help="Print one whole refused row.")(show)
+    family.command("repair", short_help="Repair rows without readmitting them yet.")(repair)
+    family.command("readmit", short_help="Readmit rows, repaired or as they are.")(readmit)
+    app.add_typer(family, name="quarantine", short_help="Repair refused rows and readmit them.")
 
 
 def list_rows(
     context: typer.Context,
     reason: Reason = None,
     run: Run = None,
-    everything: Annotated[bool, typer.Option("--all", help="Also rows that were taken back.")] = False,
+    everything: Annotated[bool, typer.Option("--all", help="Also rows that were readmitted.")] = False,
     lake: LakeFolder = None,
     format: FormatOption = Format.table,
     config: Config = None,
@@ -66,7 +69,7 @@ def list_rows(
 ) -> None:
     """Print refused rows, the newest first: why, for which table, what was done about them, and whether ingest validation would accept them now.
 
-    A row stands for as many samples or rows as were lost with it. A known repair is one that follows from the row itself.
+    A row represents as many samples or rows as were lost with it. A known repair is one that follows from the row itself.
     """
     from throttlescope.app.cli.tables.quarantine import write_quarantined
     from throttlescope.app.queries.quarantine import read_quarantined
@@ -106,7 +109,7 @@ def repair(
     config: Config = None,
     debug: Debug = False,
 ) -> None:
-    """Repair rows and print whether ingest validation would accept them now; readmit takes them back.
+    """Repair rows and print whether ingest validation would accept them now; readmit puts them into their table.
 
     The row as it was refused is kept next to the repair. A repair that is made again starts from the one before.
     """
@@ -136,11 +139,11 @@ def readmit(
     config: Config = None,
     debug: Debug = False,
 ) -> None:
-    """Take rows back, with the repair that was made or that is given here.
+    """Readmit rows, with the repair that was made or that is given here.
 
-    Each passes ingest validation again. Those that fit land in their table in one transaction; what the lake holds already
-    stays. Those that do not stay in quarantine with their new reason, and the exit code is 2. Taking a row back twice is harmless.
-    Series whose samples were too many to be kept cannot come back: mend their labels at the source and read the range again.
+    Each passes ingest validation again. Those that fit land in their table in one transaction; what the lake already has
+    stays. Those that do not stay in quarantine with their new reason, and the exit code is 2. Readmitting a row twice is harmless.
+    Series whose samples were too many to be kept cannot come back: fix their labels at the source and read the range again.
     """
     from throttlescope.app.cli.tables.quarantine import write_readmitted
     from throttlescope.app.services.quarantine import RowRepair, RowSelection, readmit_rows

@@ -36,7 +36,7 @@ def recommend(
     lake: LakeFolder = None,
     cluster: ClusterFilter = None,
     target: Annotated[
-        str, typer.Option("--target", metavar="DURATION", help="Within this the backlog is to be gone.")
+        str, typer.Option("--target", metavar="DURATION", help="Within this time the backlog has to drain.")
     ] = "30m",
     keep_p99_age: Annotated[
         str | None,
@@ -51,9 +51,7 @@ def recommend(
     ] = "14d",
     at: Annotated[
         str | None,
-        typer.Option(
-            "--at", metavar="T", help="The moment that is looked at (UTC). Default: the newest sample."
-        ),
+        typer.Option("--at", metavar="T", help="The moment to look at (UTC). Default: the newest sample."),
     ] = None,
     window: ReplayWindow = "30m",
     history: ReplayHistory = "24h",

@@ -11,7 +11,7 @@ from throttlescope.app.cli.settings import CommandOptions
 
 
 def register(app: typer.Typer) -> None:
-    app.command(short_help="Open a past verdict and judge its minutes again.")(reopen)
+    app.command(short_help="Open a past verdict and recompute it with today's rules.")(reopen)
 
 
 def reopen(
@@ -28,9 +28,7 @@ def reopen(
     ] = None,
     as_of: Annotated[
         str | None,
-        typer.Option(
-            "--as-of", metavar="T", help="The verdict that stood at T, where a later run replaced it."
-        ),
+        typer.Option("--as-of", metavar="T", help="The verdict as of T, where a later run replaced it."),
     ] = None,
     lake: LakeFolder = None,
     format: FormatOption = Format.table,

@@ -19,7 +19,7 @@ from throttlescope.app.cli.settings import CommandOptions
 
 
 def register(app: typer.Typer) -> None:
-    app.command(short_help="Look back at a week: forecasts, flips, counterfactuals, limits.")(review)
+    app.command(short_help="Review a week: forecasts, flips, counterfactuals, limits.")(review)
 
 
 def review(

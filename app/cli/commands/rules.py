@@ -14,6 +14,7 @@ from throttlescope.app.cli.options import (
     Format,
     FormatOption,
     LakeFolder,
+    Lookback,
     Quiet,
     Start,
 )
@@ -125,7 +126,7 @@ def export(
 ) -> None:
     """Write rules for a live Prometheus: recording and alerting rules, and inhibition rules for Alertmanager.
 
-    They tell causes as verdicts do, where PromQL can, from Pulsar's metrics and the limits that
+    They name causes as verdicts do, where PromQL can, from Pulsar's metrics and the limits that
     throttlescope serve exposes at /metrics; with a specification in the configuration, what a cluster and its topic
     partitions use of it. See docs/guides/alerts.md.
     """
@@ -164,12 +165,7 @@ def run(
             help="Interval of groups that name none, as evaluation_interval of a Prometheus.",
         ),
     ] = "1m",
-    lookback: Annotated[
-        str,
-        typer.Option(
-            "--lookback", metavar="DURATION", help="How long a sample is its series' current value."
-        ),
-    ] = "5m",
+    lookback: Lookback = "5m",
     format: FormatOption = Format.table,
     config: Config = None,
     quiet: Quiet = False,
@@ -187,7 +183,8 @@ def run(
     options = CommandOptions(context)
     stored, span = options.lake(absolute=False), options.range_ms(check=False)
     durations = {
-        f"{name}_ms": options.duration_ms(name, f"--{name} is nothing") for name in ("interval", "lookback")
+        f"{name}_ms": options.duration_ms(name, f"--{name} must be more than 0")
+        for name in ("interval", "lookback")
     }
     write_evaluated(
         evaluate_rule_files(stored, rules, *span, **durations, progress=options.progress(1)), options

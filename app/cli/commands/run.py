@@ -38,7 +38,7 @@ Follow = Annotated[
     typer.Option(
         "--follow",
         metavar="DURATION",
-        help="Go on: read what is new every so often, such as 60s. Takes no --end.",
+        help="Keep running: read new samples at this interval, such as 60s. Takes no --end.",
     ),
 ]
 SinceWatermark = Annotated[
@@ -47,7 +47,7 @@ SinceWatermark = Annotated[
         "--since-watermark",
         help="Begin where this source was read to, less the overlap that late scrapes need, or at --start the first time and where the "
         "whole range was read before. A long time is read in chunks of 6 hours, oldest first. run then diagnoses hours too that were read "
-        "before and that no run has come to.",
+        "before and that no run has diagnosed.",
     ),
 ]
 ResetWatermark = Annotated[
@@ -60,8 +60,8 @@ ResetWatermark = Annotated[
 
 
 def register(app: typer.Typer) -> None:
-    app.command(short_help="From a source to verdicts, for a range.")(run)
-    app.command(short_help="From a source to checked samples, for a range.")(ingest)
+    app.command(short_help="Read a range from a source and compute its verdicts.")(run)
+    app.command(short_help="Read a range from a source into the lake, and check it.")(ingest)
 
 
 def run(
@@ -96,15 +96,15 @@ def run(
 
     Sources are a Prometheus (with the admin API for limits), recordings, or the clusters of the
     configuration file. The range is widened to whole UTC hours, clipped at now. The same range twice
-    changes nothing; an interrupted run is repeated by the same command. Nothing is written to a cluster.
+    changes nothing; an interrupted run is continued by the same command. Nothing is written to a cluster.
 
     Only hours are computed whose samples, limits or settings are not those that they were computed from, and what looks back to
     them. Up to when a source was read, and what it did not have, is kept in the lake (watermarks, gaps); open gaps are tried again
     first, as long as the source keeps their time. A range without samples of a source that was read before is such a gap, not an
     error.
 
-    With --follow it goes on until it is stopped (SIGTERM, Ctrl-C; exit code 0): verdicts of windows that slide by a minute,
-    episodes and forecasts are kept at most two minutes behind. It begins at --start, by default where the lake ends, and says a
+    With --follow it keeps running until it is stopped (SIGTERM, Ctrl-C; exit code 0): verdicts of windows that slide by a minute,
+    episodes and forecasts are kept at most two minutes behind. It begins at --start, by default where the lake ends, and prints a
     line per cycle (a JSON object per line with --format json). Limits are read every 15 minutes. No Spark is started.
     """
     _run("run", CommandOptions(context))
@@ -134,7 +134,7 @@ def ingest(
     """Read a range from a source into a lake, check it, and stop before anything is computed from it.
 
     As run, without signals, verdicts and what follows from them: samples, policies, limits and admin statistics only. diagnose
-    goes on from there.
+    continues from there.
     """
     _run("ingest", CommandOptions(context))
 

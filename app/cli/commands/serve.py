@@ -95,7 +95,7 @@ ExternalHost = Annotated[
     typer.Option(
         "--external-host",
         metavar="NAME",
-        help="Host name under which a proxy asks on loopback, such as scope.example. Repeat for more.",
+        help="Host name that a proxy on loopback sends, such as scope.example. Repeat for more.",
         show_default=False,
     ),
 ]

@@ -68,7 +68,7 @@ def simulate(
 
     A table is a summary for each subscription partition and state of the timeline; CSV is a row per
     second and subscription partition. Backlogs are entries (batches), times are seconds from the start.
-    Files of TDMQ's throttles are computed too. No broker is asked. The first run on a machine compiles
+    Files of TDMQ's throttles are computed too. No broker is contacted. The first run on a machine compiles
     the simulator, which takes about a minute.
     """
     from throttlescope.app.cli.tables.simulate import write_outcome

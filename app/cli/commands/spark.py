@@ -28,7 +28,7 @@ def register(app: typer.Typer) -> None:
     spark = typer.Typer(help="What a Spark cluster needs, and whether it works.", no_args_is_help=True)
     spark.command(short_help="Write the archive that brings the package to executors.")(package)
     spark.command(short_help="Print the file that spark-submit runs.")(program)
-    spark.command(short_help="Ask the executors of a cluster what they are.")(check)
+    spark.command(short_help="Print what the executors of a cluster run.")(check)
     app.add_typer(spark, name="spark")
 
 
@@ -74,7 +74,7 @@ def check(
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
-    """Start Spark where --master or the configuration says, and ask its executors: Python, package, and the lake's folder."""
+    """Start Spark where --master or the configuration says, and print of its executors: Python, package, and the lake's folder."""
     from throttlescope.app.cli.tables.spark import write_executors
     from throttlescope.app.services.spark_check import check_executors
 

@@ -18,10 +18,10 @@ Name = Annotated[str, typer.Argument(metavar="NAME", help="The name to log in wi
 
 
 def register(app: typer.Typer) -> None:
-    family = typer.Typer(help="Say who may log in to throttlescope serve.", no_args_is_help=True)
+    family = typer.Typer(help="Manage who may log in to throttlescope serve.", no_args_is_help=True)
     family.command("add", short_help="Add a person, or change a password.")(add)
     family.command("remove", short_help="Take a person out.")(remove)
-    family.command("list", short_help="Print who is in the file.")(list_users)
+    family.command("list", short_help="Print the users of the file.")(list_users)
     app.add_typer(family, name="users")
 
 
@@ -32,17 +32,22 @@ def add(name: Name, file: UsersFile, debug: Debug = False) -> None:
     (scrypt) is kept. A server that runs uses the change from the next request on.
     """
     from throttlescope.app.server.security.users import add_user
+    from throttlescope.models.messages.catalogue import sentence
 
     is_new = add_user(file, name, _password())
-    print(f"{'Added' if is_new else 'Changed the password of'} {name} in {file}.", file=sys.stderr)
+    if is_new:
+        print(sentence("tables.users.added", name=name, file=file), file=sys.stderr)
+    else:
+        print(sentence("tables.users.changed", name=name, file=file), file=sys.stderr)
 
 
 def remove(name: Name, file: UsersFile, debug: Debug = False) -> None:
     """Take a person out of the file of users; a server that runs refuses them from the next request on."""
     from throttlescope.app.server.security.users import remove_user
+    from throttlescope.models.messages.catalogue import sentence
 
     remove_user(file, name)
-    print(f"Removed {name} from {file}.", file=sys.stderr)
+    print(sentence("tables.users.removed", name=name, file=file), file=sys.stderr)
 
 
 def list_users(

@@ -1,4 +1,4 @@
-"""``throttlescope verdicts``: what holds each subscription's backlog."""
+"""``throttlescope verdicts``: why each subscription has a backlog."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def verdicts(
         VerdictsBy | None,
         typer.Option(
             "--by",
-            help="The newest window of each subscription over its partitions: the worst, and who shares its cause.",
+            help="The newest window of each subscription over its partitions: the worst, and how many share its cause.",
         ),
     ] = None,
     cause: Annotated[

@@ -67,7 +67,7 @@ Plot = Annotated[
 
 
 def register(app: typer.Typer) -> None:
-    app.command(short_help="Replay a subscription of the lake with something changed.")(whatif)
+    app.command(short_help="Replay a subscription of the lake with changes.")(whatif)
 
 
 def whatif(
@@ -89,7 +89,7 @@ def whatif(
 ) -> None:
     """Replay a subscription's last samples in the simulator, then look ahead: as it is, and with a change.
 
-    Says when the backlog is drained, from the best to the worst that the samples allow, and what holds it then. What the
+    Says when the backlog is drained, from the best to the worst that the samples allow, and what limits the drain then. What the
     consumers can do shows only while no limiter holds them back; where that was never seen, add --set processing_ms=N.
     Backlogs are entries (batches), rates messages, times UTC. The first run on a machine compiles the simulator, which
     takes about a minute.

@@ -1,6 +1,6 @@
 """``spark-submit ... throttlescope_submit.py run --prometheus URL ...``: the command line on a cluster of spark-submit's.
 
-In: what spark-submit was told of the cluster, and the arguments of ``throttlescope``. Out: as ``throttlescope``.
+In: the options of spark-submit, and the arguments of ``throttlescope``. Out: as ``throttlescope``.
 ``throttlescope spark program`` prints where this file is.
 """
 

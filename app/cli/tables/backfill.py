@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from throttlescope.app.pipeline.backfill.run import before_words
 from throttlescope.app.presentation.output import print_table, write_result, write_rows
-from throttlescope.models.messages.units import count, duration_text, minute_text, visible
+from throttlescope.models.messages.catalogue import sentence
+from throttlescope.models.messages.units import count, counted, duration_text, minute_text, visible
 
 if TYPE_CHECKING:
     from throttlescope.app.cli.settings import CommandOptions
@@ -20,38 +21,60 @@ if TYPE_CHECKING:
 
 def print_chunked(found: Chunked) -> None:
     """Print how much came, how long it took, and what was computed."""
-    before = f", {before_words(found.chunks_before)}" if found.chunks_before else ""
-    idle = f", {count(found.idle)} of them without samples" if found.idle else ""
-    print(
-        f"{minute_text(found.start_ms)} to {minute_text(found.end_ms)} (UTC): {_many(found.chunks, 'chunk')}{idle}{before}, "
-        f"in {duration_text(round(found.took_s * 1000))}."
+    chunks = counted(found.chunks, "chunk")
+    if found.idle:
+        chunks = sentence("tables.backfill.idle", chunks=chunks, idle=count(found.idle))
+    if found.chunks_before:
+        chunks = f"{chunks}, {before_words(found.chunks_before)}"
+    start, end, took = (
+        minute_text(found.start_ms),
+        minute_text(found.end_ms),
+        duration_text(round(found.took_s * 1000)),
     )
+    print(sentence("tables.backfill.done", start=start, end=end, chunks=chunks, took=took))
     print(
-        f"{count(found.samples)} samples ({count(found.samples_written)} of them new), {count(found.source_requests)} requests, "
-        f"{found.source_bytes / 1e6:,.1f} MB."
+        sentence(
+            "tables.backfill.samples",
+            samples=count(found.samples),
+            written=count(found.samples_written),
+            requests=count(found.source_requests),
+            mb=found.source_bytes / 1e6,
+        )
     )
     if found.hours_computed:
         hours = ", ".join(f"{stage} {count(number)}" for stage, number in found.hours_computed.items())
-        print(f"Hours computed: {hours}.")
+        print(sentence("tables.backfill.hours", hours=hours))
     if found.chunk_s:
         print(
-            f"A chunk took {statistics.median(found.chunk_s):.1f} s in the median, {max(found.chunk_s):.1f} s at most."
+            sentence(
+                "tables.backfill.chunk",
+                median_s=statistics.median(found.chunk_s),
+                longest_s=max(found.chunk_s),
+            )
         )
     lake = shlex.quote(found.lake)
-    if found.warnings:
-        plural = "s" if found.warnings > 1 else ""
-        print(f"{found.warnings} warning{plural} of the quality gates: throttlescope quality --lake {lake}")
+    for line in warning_lines(found.warnings, lake):
+        print(line)
     if found.verdicts:
         causes = ", ".join(
             f"{cause} {count(number)}"
             for cause, number in sorted(found.verdicts.items(), key=lambda one: -one[1])
         )
-        print(f"Verdicts by cause (windows): {causes}.")
-        print(f"Next: throttlescope verdicts --lake {lake}, or throttlescope serve --lake {lake}")
+        print(sentence("tables.run.verdicts", causes=causes))
+        print(sentence("tables.run.next", lake=lake))
+
+
+def warning_lines(warnings: int, lake: str) -> list[str]:
+    """How many warnings the gates gave and the command that prints them; nothing where there were none."""
+    if not warnings:
+        return []
+    if warnings == 1:
+        return [sentence("tables.run.warning", lake=lake)]
+    return [sentence("tables.run.warnings", warnings=warnings, lake=lake)]
 
 
 def print_caught_up(found: CaughtUp | None) -> None:
-    """Print which hours were diagnosed beside those that were asked for; nothing where there were none, or nobody asked."""
+    """Print which hours were diagnosed in addition to the requested ones; nothing where there were none."""
     if found is None or not found.results:
         return
     spans = ", ".join(
@@ -59,8 +82,11 @@ def print_caught_up(found: CaughtUp | None) -> None:
         + (f" of {', '.join(one.clusters)}" if one.clusters else "")
         for one in found.results
     )
-    left = f"; {_many(found.hours_left, 'hour')} more are left to the next run" if found.hours_left else ""
-    print(visible(f"Also diagnosed, because no run had come to it: {spans}{left}."))
+    if found.hours_left:
+        hours = counted(found.hours_left, "hour")
+        print(visible(sentence("tables.backfill.also_left", spans=spans, hours=hours)))
+    else:
+        print(visible(sentence("tables.backfill.also", spans=spans)))
 
 
 def print_plan(planned: Sequence[Planned], lines: Sequence[str]) -> None:
@@ -77,14 +103,10 @@ def print_plan(planned: Sequence[Planned], lines: Sequence[str]) -> None:
             ]
             for one in planned
         ],
-        title="What would be read, oldest first",
-        notes=["Estimates: series as the source counts them at a few moments of the whole range. Nothing was read."],
+        title=sentence("tables.backfill.plan"),
+        notes=[sentence("tables.backfill.plan.note")],
     )  # fmt: skip
     print("\n".join(lines))
-
-
-def _many(number: int, word: str) -> str:
-    return f"{count(number)} {word}{'' if number == 1 else 's'}"
 
 
 def _mb(size_bytes: int | None) -> str:

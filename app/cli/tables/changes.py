@@ -1,4 +1,4 @@
-"""Changes of limits for eyes and for programs. In: `change_rows`. Out: a table, or flat rows for CSV."""
+"""Changes of limits as text and for programs. In: `change_rows`. Out: a table, or flat rows for CSV."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from throttlescope.app.presentation.output import print_table, write_rows
 from throttlescope.app.presentation.verdicts import subscription_text
-from throttlescope.models.messages.rounded import number
-from throttlescope.models.messages.units import count, minute_text
+from throttlescope.models.messages.catalogue import sentence
+from throttlescope.models.messages.units import count, counted, minute_text, number
 
 if TYPE_CHECKING:
     from throttlescope.app.cli.settings import CommandOptions
@@ -79,24 +79,21 @@ def print_changes(rows: Sequence[Compared]) -> None:
         ]
         for one in rows
     ]
-    assumed = any(side.assumed for one in rows for side in (one.before, one.after))
     print_table(
         columns,
         cells,
-        title=f"{len(rows)} change{'' if len(rows) == 1 else 's'} of effective limits",
+        title=sentence("tables.changes.title", changes=counted(len(rows), "change")),
         heads=2 if clusters else 1,
-        notes=[
-            "seen: the first answer of the admin API with the new limit; it changed at some time since the answer before. use/limit, "
-            "throttle events, ready backlog at the end, its slope most of the time (entries/s), messages published and cause: before -> after, up to 15 minutes "
-            "each. Events alone tell nothing: a subscription without a backlog may have more of them."
-            + (" ~: no answer says that the limit was still the same in these minutes." if assumed else ""),
-            "Times are UTC.",
-        ]
-        if rows
-        else [
-            "Limits are compared between answers of the admin API: a lake needs at least two runs with --pulsar-admin."
-        ],
+        notes=_notes(rows),
     )
+
+
+def _notes(rows: Sequence[Compared]) -> list[str]:
+    if not rows:
+        return [sentence("tables.changes.none")]
+    assumed = any(side.assumed for one in rows for side in (one.before, one.after))
+    what = sentence("tables.changes.note_assumed") if assumed else sentence("tables.changes.note")
+    return [what, sentence("tables.utc")]
 
 
 def _both(one: Compared, name: str, show) -> str:

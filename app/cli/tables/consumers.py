@@ -1,4 +1,4 @@
-"""Consumers and partitions for eyes. In: :class:`SlowConsumers`, :class:`SubscriptionPartitions`. Out: tables."""
+"""Consumers and partitions. In: :class:`SlowConsumers`, :class:`SubscriptionPartitions`. Out: tables."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from throttlescope.app.presentation.output import freshness, print_table
 from throttlescope.app.presentation.verdicts import subscription_text
-from throttlescope.models.messages.rounded import number
-from throttlescope.models.messages.units import count, minute_text, share
+from throttlescope.models.messages.catalogue import sentence
+from throttlescope.models.messages.units import count, counted, minute_text, number, percent
 
 if TYPE_CHECKING:
     from throttlescope.models.diagnosis.partitions import SubscriptionPartitions
@@ -21,8 +21,13 @@ _SHOWN = 10
 def print_consumers(found: Sequence[SlowConsumers]) -> None:
     """Print a table of consumers for each window in which they were measured, and a line for each in which they were not."""
     for one in found:
-        name = subscription_text(one.key._asdict())
-        title = f"{name}, {minute_text(one.start_ms)} to {minute_text(one.end_ms)[11:]} UTC. {one.text}"
+        title = sentence(
+            "tables.consumers.title",
+            subscription=subscription_text(one.key._asdict()),
+            start=minute_text(one.start_ms),
+            end=minute_text(one.end_ms)[11:],
+            summary=one.text,
+        )
         if not one.consumers:
             print_table([("consumer", "left")], [], title=title)
             continue
@@ -45,17 +50,20 @@ def print_consumers(found: Sequence[SlowConsumers]) -> None:
                     _number(row.out_msg_rate),
                     count(row.unacked_msg),
                     count(row.permits),
-                    share(row.permits_exhausted_share),
+                    percent(row.permits_exhausted_share),
                     row.address or "-",
                 ]
                 for row in one.consumers[:_SHOWN]
             ],
             title=title,
-            notes=[
-                "slow: the broker waits for it and it does less than half of what the fastest does; no permits: share of the "
-                "samples in which it had no room." + (f" {one.of - _SHOWN} more." if one.of > _SHOWN else "")
-            ],
+            notes=[_note(one.of)],
         )
+
+
+def _note(consumers: int) -> str:
+    if consumers > _SHOWN:
+        return sentence("tables.consumers.note_more", more=consumers - _SHOWN)
+    return sentence("tables.consumers.note")
 
 
 def print_partitions(found: Sequence[SubscriptionPartitions], *, now_ms: int) -> None:
@@ -81,7 +89,7 @@ def print_partitions(found: Sequence[SubscriptionPartitions], *, now_ms: int) ->
                 "-" if one.worst["partition"] < 0 else str(one.worst["partition"]),
                 one.worst["cause"],
                 one.worst["limiter"] or "-",
-                share(one.worst["confidence"] or None),
+                percent(one.worst["confidence"] or None),
                 count(one.worst["backlog_entries"]),
                 count(one.backlog_entries),
                 f"{len(one.sharing)} of {one.partitions}",
@@ -89,11 +97,13 @@ def print_partitions(found: Sequence[SubscriptionPartitions], *, now_ms: int) ->
             ]
             for one in found
         ],
-        title=f"{len(found)} subscription{'' if len(found) == 1 else 's'}",
+        title=counted(len(found), "subscription"),
         heads=2 if clusters else 1,
         notes=[
-            "worst: the largest ready backlog that something holds, in the newest window of each partition. "
-            + freshness(max((one.worst["window_end_ms"] for one in found), default=None), now_ms)
+            sentence(
+                "tables.partitions.note",
+                freshness=freshness(max((one.worst["window_end_ms"] for one in found), default=None), now_ms),
+            )
         ],
     )
 

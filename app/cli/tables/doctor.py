@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from throttlescope.app.presentation.output import TableColumn, print_rows, write_result
 from throttlescope.app.services.doctor.doctor import as_dict, exit_code
+from throttlescope.models.messages.catalogue import sentence
 
 if TYPE_CHECKING:
     from throttlescope.app.cli.settings import CommandOptions
@@ -20,16 +21,14 @@ _COLUMNS = (
     TableColumn("found", lambda check: check.found),
     TableColumn("fix", lambda check: check.fix or "-"),
 )
-_NOTE = (
-    "ok; warning: verdicts come, with less evidence; failed: mend it first; skipped: could not be asked. "
-    "Times are UTC."
-)
 
 
 def write_checks(checks: Sequence[DoctorCheck], options: CommandOptions) -> None:
     """Write checks in the requested format; JSON has the exit code too."""
     write_result(
         options.format,
-        table=lambda: print_rows(_COLUMNS, checks, title="throttlescope doctor", heads=3, notes=[_NOTE]),
+        table=lambda: print_rows(
+            _COLUMNS, checks, title="throttlescope doctor", heads=3, notes=[sentence("doctor.note")]
+        ),
         document=lambda: {"exit_code": exit_code(checks), "checks": [as_dict(check) for check in checks]},
     )

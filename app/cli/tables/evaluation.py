@@ -1,4 +1,4 @@
-"""An evaluation for eyes. In: an `Evaluation`. Out: tables: figures side by side, confusion, classes."""
+"""Tables of an evaluation. In: an `Evaluation`. Out: figures side by side, confusion, classes."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from throttlescope.app.presentation.output import print_table, write_result
 from throttlescope.models.evaluation.alarm import BASE_RATE
-from throttlescope.models.messages.units import count, share, visible
+from throttlescope.models.messages.catalogue import sentence
+from throttlescope.models.messages.units import count, percent, visible
 
 if TYPE_CHECKING:
     from throttlescope.app.cli.settings import CommandOptions
@@ -18,53 +19,27 @@ if TYPE_CHECKING:
     from throttlescope.models.evaluation.scores import Scores
     from throttlescope.models.evaluation.shares import Share
 
-_INTERVALS = (
-    "Intervals are 95 %: over windows as if independent (Wilson), then over whole recordings (bootstrap)."
-)
-
 
 def print_evaluation(evaluation: Evaluation) -> None:
     """Print all figures, those of the held-out set next to the others."""
     parts = {
         "all": evaluation.all,
-        "kept aside": evaluation.kept_aside,
-        "not kept aside": evaluation.not_kept_aside,
+        "held-out set": evaluation.kept_aside,
+        "other recordings": evaluation.not_kept_aside,
     }
     parts = {name: part for name, part in parts.items() if part.windows}
-    rows = [
-        ("settled windows", lambda part: count(part.windows)),
-        ("recordings / families", lambda part: f"{count(part.recordings)} / {count(part.families)}"),
-        ("cause right, ours", lambda part: _share(part.ours.cause.right)),
-        ("cause right when answered, ours", lambda part: _share(part.ours.cause.right_when_answered)),
-        ("cause macro F1, ours", lambda part: _figure(part.ours.cause.macro_f1)),
-        ("side right, ours", lambda part: _share(part.ours.side.right)),
-        ("side right when answered, ours", lambda part: _share(part.ours.side.right_when_answered)),
-        ("unknown, ours", lambda part: _share(part.ours.cause.unknown)),
-        ("limiter right where throttled, ours", lambda part: _share(part.limiter_right)),
-        ("healthy called throttled, ours", lambda part: _share(part.ours.healthy_called_throttled)),
-        ("healthy and answered, ours", lambda part: _share(part.ours.healthy_answered)),
-        *_of_baselines(evaluation.all),
-        ("Brier score of the confidence", lambda part: _figure(part.calibration.brier, 3)),
-        ("expected calibration error", lambda part: _figure(part.calibration.expected_error, 3)),
-        ("time to a right verdict after a cause began, s", lambda part: _delays(part.after_change)),
-        ("time to a right verdict after it ended, s", lambda part: _delays(part.after_relief)),
-        ("time to a right verdict of a new subscription, s", lambda part: _delays(part.new)),
-        ("flips per hour in one state", lambda part: _figure(part.flips.per_hour)),
-        ("flips per hour after hysteresis", lambda part: _figure(part.flips.steady_per_hour)),
-        (
-            f"precision of throttled where {share(BASE_RATE)} are",
-            lambda part: _precision(part.ours.alarm),
-        ),
-    ]
+    rows = [*_figures(), *_of_baselines(evaluation.all), *_figures_of_confidence_and_time()]
     print_table(
         [("figure", "left"), *((name, "left") for name in parts)],
         [[what, *(figure(part) for part in parts.values())] for what, figure in rows],
         title=f"Rules {', '.join(evaluation.rules_versions)}",
         notes=[
-            f"{_INTERVALS} Windows slide by 1 minute; only those whole inside one range of truth are counted: "
-            f"{count(evaluation.windows_not_settled)} are not, and {evaluation.truth_rows_without_windows} of "
-            f"{evaluation.truth_rows} ranges of truth hold none. Times to a right verdict are median and 90th "
-            "percentile, and how many changes of how many were never told right."
+            sentence(
+                "evaluation.note",
+                not_settled=count(evaluation.windows_not_settled),
+                empty=evaluation.truth_rows_without_windows,
+                ranges=evaluation.truth_rows,
+            )
         ],
     )
     for what, scores in _scores(evaluation.all).items():
@@ -75,16 +50,57 @@ def print_evaluation(evaluation: Evaluation) -> None:
     _calibration(evaluation.all.calibration)
 
 
-def _of_baselines(part: Part) -> list[tuple[str, Callable[[Part], str]]]:
+_Figure = tuple[str, Callable[["Part"], str]]
+
+
+def _figures() -> list[_Figure]:
+    """Rows of the rules' own answers."""
+    figures: dict[str, Callable[[Part], str]] = {
+        "windows": lambda part: count(part.windows),
+        "recordings_and_families": lambda part: f"{count(part.recordings)} / {count(part.families)}",
+        "cause_right": lambda part: _share(part.ours.cause.right),
+        "cause_right_when_answered": lambda part: _share(part.ours.cause.right_when_answered),
+        "cause_macro_f1": lambda part: _figure(part.ours.cause.macro_f1),
+        "side_right": lambda part: _share(part.ours.side.right),
+        "side_right_when_answered": lambda part: _share(part.ours.side.right_when_answered),
+        "unknown": lambda part: _share(part.ours.cause.unknown),
+        "limiter_right": lambda part: _share(part.limiter_right),
+        "healthy_called_throttled": lambda part: _share(part.ours.healthy_called_throttled),
+        "healthy_answered": lambda part: _share(part.ours.healthy_answered),
+    }
+    return [(sentence(f"evaluation.figure.{name}"), figure) for name, figure in figures.items()]
+
+
+def _figures_of_confidence_and_time() -> list[_Figure]:
+    figures: dict[str, Callable[[Part], str]] = {
+        "brier": lambda part: _figure(part.calibration.brier, 3),
+        "expected_calibration_error": lambda part: _figure(part.calibration.expected_error, 3),
+        "after_change": lambda part: _delays(part.after_change),
+        "after_relief": lambda part: _delays(part.after_relief),
+        "new": lambda part: _delays(part.new),
+        "flips_per_hour": lambda part: _figure(part.flips.per_hour),
+        "steady_flips_per_hour": lambda part: _figure(part.flips.steady_per_hour),
+    }
+    precision = sentence("evaluation.throttled_precision", share=percent(BASE_RATE))
+    return [
+        *((sentence(f"evaluation.figure.{name}"), figure) for name, figure in figures.items()),
+        (precision, lambda part: _precision(part.ours.alarm)),
+    ]
+
+
+def _of_baselines(part: Part) -> list[_Figure]:
     """Rows of the simpler rules; a part without windows has none of them."""
     return [
-        (f"{what}, {name}", lambda part, name=name, show=show: show(part.baselines[name]))
-        for what, show in (
-            ("side right", lambda rule: _share(rule.side.right)),
-            ("side macro F1", lambda rule: _figure(rule.side.macro_f1)),
-            ("healthy called throttled", lambda rule: _share(rule.healthy_called_throttled)),
+        (
+            sentence(f"evaluation.baseline.{what}", rule=rule),
+            lambda part, rule=rule, show=show: show(part.baselines[rule]),
         )
-        for name in part.baselines
+        for what, show in (
+            ("side_right", lambda scores: _share(scores.side.right)),
+            ("side_macro_f1", lambda scores: _figure(scores.side.macro_f1)),
+            ("healthy_called_throttled", lambda scores: _share(scores.healthy_called_throttled)),
+        )
+        for rule in part.baselines
     ]
 
 
@@ -103,7 +119,7 @@ def _calibration(found: Calibration) -> None:
             for name in [f"{prefix}{one.name}"]
             if one.right.of
         ],
-        title="Calibration (windows with an answer)",
+        title=sentence("evaluation.calibration"),
     )
 
 
@@ -118,7 +134,7 @@ def _precision(alarm: Alarm) -> str:
     if alarm.precision is None:
         return "-"
     low, high = alarm.precision_between
-    return f"{share(alarm.precision)} [{_figure(low)}, {_figure(high)}]"
+    return f"{percent(alarm.precision)} [{_figure(low)}, {_figure(high)}]"
 
 
 def _confusion(what: str, scores: Scores) -> None:
@@ -126,7 +142,7 @@ def _confusion(what: str, scores: Scores) -> None:
     print_table(
         [("true", "left"), *((name, "right") for name in named)],
         [[true, *(count(row.get(name, 0)) for name in named)] for true, row in scores.confusion.items()],
-        title=f"Confusion: {what} (windows; a row is true, a column is named)",
+        title=sentence("evaluation.confusion", what=what),
     )
 
 
@@ -148,12 +164,8 @@ def _classes(scores: Scores) -> None:
     for state in scores.mostly_wrong:
         partition = "" if state["partition"] < 0 else f"-partition-{state['partition']}"
         named = ", ".join(f"{name} {number}" for name, number in state["named"].items())
-        print(
-            visible(
-                f"Mostly wrong: {state['recording']} {state['topic']}{partition}#{state['subscription']}: "
-                f"true {state['true']}, named {named}"
-            )
-        )
+        which = f"{state['recording']} {state['topic']}{partition}#{state['subscription']}"
+        print(visible(sentence("evaluation.mostly_wrong", state=which, true=state["true"], named=named)))
 
 
 def _share(found: Share) -> str:
@@ -162,7 +174,7 @@ def _share(found: Share) -> str:
     intervals = "".join(
         f" [{100 * low:.0f}, {100 * high:.0f}]" for low, high in filter(None, (found.wilson, found.clustered))
     )
-    return f"{share(found.value)} ({count(found.count)}/{count(found.of)}){intervals}"
+    return f"{percent(found.value)} ({count(found.count)}/{count(found.of)}){intervals}"
 
 
 def _figure(value: float | None, digits: int = 2) -> str:

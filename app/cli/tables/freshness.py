@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from throttlescope.app.presentation.output import TableColumn, print_rows, write_rows
+from throttlescope.models.messages.catalogue import sentence
 from throttlescope.models.messages.units import duration_text, minute_text
 
 if TYPE_CHECKING:
@@ -28,6 +29,6 @@ def write_freshness(found: Sequence[Freshness], options: CommandOptions) -> None
     write_rows(
         options.format,
         found,
-        table=lambda: print_rows(_COLUMNS, found, title=f"Freshness at {at} UTC, at most {limit} old"),
+        table=lambda: print_rows(_COLUMNS, found, title=sentence("freshness.title", time=at, age=limit)),
         export=lambda one: one.to_json(),
     )

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from throttlescope.app.presentation.output import write_result
 from throttlescope.ingest.core.times import format_time
+from throttlescope.models.messages.catalogue import sentence
 from throttlescope.models.messages.units import visible
 
 if TYPE_CHECKING:
@@ -21,9 +22,17 @@ def write_incident(made: WrittenIncident, options: CommandOptions) -> None:
 def _print(made: WrittenIncident) -> None:
     found, verdict = made.found, made.found.verdict
     cause = "no verdict" if verdict is None else f"{verdict['cause']} {verdict['limiter'] or ''}".strip()
-    print(visible(f"{made.path}: {found.name}, {cause}, told as of {format_time(found.at_ms)}."))
     print(
-        f"{len(made.bundle.files)} files, {len(made.content):,} bytes. Read README.md or incident.html first. Times are UTC."
+        visible(
+            sentence(
+                "tables.incident.about",
+                path=made.path,
+                subscription=found.name,
+                verdict=cause,
+                time=format_time(found.at_ms),
+            )
+        )
     )
+    print(sentence("tables.incident.size", files=len(made.bundle.files), bytes=len(made.content)))
     for reason in made.bundle.not_made:
-        print(visible(f"Not in it: {reason}"))
+        print(visible(sentence("tables.incident.left_out", reason=reason)))

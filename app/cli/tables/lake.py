@@ -1,4 +1,4 @@
-"""A lake and its upkeep, for eyes. In: facts, versions, faults, what went. Out: tables on stdout."""
+"""A lake and its upkeep. In: facts, versions, faults, what went. Out: tables on stdout."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from throttlescope.app.presentation.output import print_table, write_result
-from throttlescope.models.messages.units import count, minute_text
+from throttlescope.models.messages.catalogue import sentence
+from throttlescope.models.messages.units import count, counted, minute_text
 
 if TYPE_CHECKING:
     from throttlescope.app.cli.settings import CommandOptions
@@ -18,16 +19,13 @@ if TYPE_CHECKING:
     from throttlescope.ingest.lake.upkeep.show import TableFacts
     from throttlescope.ingest.lake.upkeep.vacuum import Unnamed
 
-_UTC = "Times are UTC."
-
 
 def print_show(root: str, facts: Sequence[TableFacts]) -> None:
     """One line a table."""
-    notes = [_UTC]
+    notes = [sentence("tables.utc")]
     for one in facts:
         if one.bytes_per_sample is not None:
-            of = "" if one.counted_files == one.files else f", counted in {one.counted_files} files"
-            notes.insert(0, f"samples: {count(one.samples)} at {one.bytes_per_sample:.2f} bytes each{of}.")
+            notes.insert(0, _samples_note(one))
     print_table(
         [
             ("table", "left"), ("rows", "right"), ("files", "right"), ("size", "right"), ("version", "right"),
@@ -41,9 +39,18 @@ def print_show(root: str, facts: Sequence[TableFacts]) -> None:
             ]
             for one in facts
         ],
-        title=f"{root}: {len(facts)} tables, {size_text(sum(one.size_bytes for one in facts))}",
+        title=sentence(
+            "tables.lake.title", lake=root, tables=len(facts), size=size_text(sum(one.size_bytes for one in facts))
+        ),
         notes=notes,
     )  # fmt: skip
+
+
+def _samples_note(one: TableFacts) -> str:
+    samples, size = count(one.samples), one.bytes_per_sample
+    if one.counted_files == one.files:
+        return sentence("tables.lake.samples", samples=samples, bytes=size)
+    return sentence("tables.lake.samples_counted", samples=samples, bytes=size, files=one.counted_files)
 
 
 def print_history(table: str, changes: Sequence[TableChange]) -> None:
@@ -62,24 +69,24 @@ def print_history(table: str, changes: Sequence[TableChange]) -> None:
             ]
             for one in changes
         ],
-        title=f"{table}: the newest {len(changes)} versions",
-        notes=[_UTC],
+        title=sentence("tables.lake.history", table=table, versions=len(changes)),
+        notes=[sentence("tables.utc")],
     )  # fmt: skip
 
 
 def print_faults(root: str, faults: Sequence[Fault], *, quick: bool = False) -> None:
     """What is wrong, or that nothing is."""
     if not faults:
-        more = "" if quick else ", as it was written, and as its table's contract and log say"
-        print(f"{root}: every file that a log names is there{more}.")
+        if quick:
+            print(sentence("tables.lake.no_faults_quick", lake=root))
+        else:
+            print(sentence("tables.lake.no_faults", lake=root))
         return
     print_table(
         [("table", "left"), ("file", "left"), ("what", "left")],
         [[one.table, one.path or "-", one.what] for one in faults],
-        title=f"{root}: {len(faults)} fault{'' if len(faults) == 1 else 's'}",
-        notes=[
-            "throttlescope lake repair reads again what a source still has; or bring the folder back from where it was copied."
-        ],
+        title=f"{root}: {counted(len(faults), 'fault')}",
+        notes=[sentence("tables.lake.faults.note")],
         heads=2,
     )
 
@@ -88,12 +95,12 @@ def print_compacted(done: Sequence[Compacted], *, dry_run: bool) -> None:
     """One line a table that had small files."""
     some = [one for one in done if one.files_before or one.places_left]
     if not some:
-        print("There is nothing to put together.")
+        print(sentence("tables.lake.nothing_to_compact"))
         return
     if dry_run:
         columns = [
             ("table", "left"),
-            ("files to put together", "right"),
+            (sentence("tables.lake.compactable"), "right"),
             ("rows", "right"),
             ("size", "right"),
         ]
@@ -103,7 +110,7 @@ def print_compacted(done: Sequence[Compacted], *, dry_run: bool) -> None:
     else:
         columns = [
             ("table", "left"), ("files before", "right"), ("after", "right"), ("rows", "right"),
-            ("size before", "right"), ("after", "right"), ("hours left to others", "right"),
+            ("size before", "right"), ("after", "right"), (sentence("tables.lake.hours_left"), "right"),
         ]  # fmt: skip
         rows = [
             [
@@ -112,13 +119,13 @@ def print_compacted(done: Sequence[Compacted], *, dry_run: bool) -> None:
             ]
             for one in some
         ]  # fmt: skip
-    print_table(columns, rows, title="Would be put together" if dry_run else "Put together")
+    print_table(columns, rows, title=sentence("tables.lake.would_compact") if dry_run else "Merged")
 
 
 def print_expired(gone: Sequence[Expired], *, done: bool) -> None:
     """One line a table that lost something."""
     if not gone:
-        print("Nothing is that old.")
+        print(sentence("tables.lake.nothing_old"))
         return
     print_table(
         [("table", "left"), ("rows", "right"), ("files", "right"), ("size", "right"), ("from", "left"), ("to", "left")],
@@ -130,7 +137,10 @@ def print_expired(gone: Sequence[Expired], *, done: bool) -> None:
             for one in gone
         ],
         title="Removed" if done else "Would be removed",
-        notes=[_UTC, "The files go with throttlescope lake vacuum." if done else "Nothing was changed; add --yes to do it."],
+        notes=[
+            sentence("tables.utc"),
+            sentence("tables.lake.expired.note") if done else sentence("tables.lake.nothing_changed"),
+        ],
     )  # fmt: skip
 
 
@@ -156,16 +166,15 @@ def print_vacuumed(found: Sequence[Unnamed], deleted: tuple[int, int] | None, co
                 [row["table"] or "-", row["why"], count(row["files"]), size_text(row["size_bytes"])]
                 for row in rows
             ],
-            title="Files that nothing names" if deleted else "Would be deleted",
+            title=sentence("tables.lake.vacuumed") if deleted else "Would be deleted",
         )
     else:
-        print("There is no file that nothing names.")
+        print(sentence("tables.lake.nothing_to_vacuum"))
     if deleted is None:
-        print("Nothing was changed; add --yes to do it.")
+        print(sentence("tables.lake.nothing_changed"))
     else:
-        print(
-            f"Deleted {count(deleted[0])} files, {size_text(deleted[1])}; {count(commits)} commits left the logs."
-        )
+        files, size = count(deleted[0]), size_text(deleted[1])
+        print(sentence("tables.lake.deleted", files=files, size=size, commits=count(commits)))
 
 
 def size_text(size_bytes: float) -> str:

@@ -1,4 +1,4 @@
-"""A repair, for eyes and for programs. In: a plan, or what was done. Out: text on stdout, or one dict."""
+"""A repair, as text and for programs. In: a plan, or what was done. Out: text on stdout, or one dict."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from throttlescope.app.presentation.output import print_table, write_result
-from throttlescope.models.messages.units import count, minute_text
+from throttlescope.models.messages.catalogue import sentence
+from throttlescope.models.messages.units import count, counted, minute_text
 
 if TYPE_CHECKING:
     from throttlescope.app.cli.settings import CommandOptions
@@ -23,35 +24,40 @@ _COLUMNS = [
 def print_plan(root: str, plan: RepairPlan) -> None:
     """What is wrong and what would be done about it."""
     if plan.is_empty:
-        print(f"{root}: there is nothing to repair.")
+        print(sentence("tables.repair.nothing", lake=root))
         return
     rows = [
-        *(_row(loss, "read again from the source") for loss in plan.read),
-        *(_row(loss, "computed again") for loss in plan.computed),
-        *(_row(loss, "nothing: of its moment") for loss in plan.gone),
+        *(_row(loss, sentence("tables.repair.read")) for loss in plan.read),
+        *(_row(loss, sentence("tables.repair.computed")) for loss in plan.computed),
+        *(_row(loss, sentence("tables.repair.gone")) for loss in plan.gone),
     ]
     if rows:
-        print_table(_COLUMNS, rows, title=f"{root}: damaged files", notes=["Times are UTC."], heads=2)
+        title = sentence("tables.repair.damaged", lake=root)
+        print_table(_COLUMNS, rows, title=title, notes=[sentence("tables.utc")], heads=2)
     for line in plan.logs:
-        print(f"Log of {line}.")
+        print(sentence("tables.repair.log", table=line))
     for fault in plan.other:
         print(f"{fault.path or fault.table}: {fault.what}.")
-    print("Nothing was changed; add --yes, and the source, to do it.")
+    print(sentence("tables.repair.nothing_changed"))
 
 
 def print_repaired(root: str, done: Repaired) -> None:
     """What was done, and what is still wrong."""
     for line in done.logs:
-        print(f"Log of {line}.")
+        print(sentence("tables.repair.log", table=line))
     _list(
-        "The source has these rows no more", [(loss, f"{count(rows)} came back") for loss, rows in done.short]
+        sentence("tables.repair.short"),
+        [(loss, sentence("tables.repair.short.row", rows=count(rows))) for loss, rows in done.short],
     )
-    _list("Nothing gives these rows again; --forget takes them out", [(loss, "left") for loss in done.left])
-    _list("Taken out for good", [(loss, "gone") for loss in done.forgotten])
+    _list(sentence("tables.repair.left"), [(loss, "left") for loss in done.left])
+    _list(sentence("tables.repair.forgotten"), [(loss, "gone") for loss in done.forgotten])
     for fault in done.faults:
         print(f"{fault.path or fault.table}: {fault.what}.")
-    files = f"{count(done.back)} file{'' if done.back == 1 else 's'} brought back"
-    print(f"{root}: {files}; " + ("the lake is whole." if done.is_whole else "something is still wrong."))
+    files = counted(done.back, "file")
+    if done.is_whole:
+        print(sentence("tables.repair.whole", lake=root, files=files))
+    else:
+        print(sentence("tables.repair.not_whole", lake=root, files=files))
 
 
 def _list(title: str, found: Sequence[tuple[DamageLoss, str]]) -> None:
@@ -60,7 +66,7 @@ def _list(title: str, found: Sequence[tuple[DamageLoss, str]]) -> None:
             _COLUMNS,
             [_row(loss, helps) for loss, helps in found],
             title=title,
-            notes=["Times are UTC."],
+            notes=[sentence("tables.utc")],
             heads=2,
         )
 

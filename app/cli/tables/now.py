@@ -1,4 +1,4 @@
-"""A diagnosis of one topic for eyes. In: a `NowAnswer`. Out: per subscription partition what holds it, and what that rests on."""
+"""A diagnosis of one topic. In: a `NowAnswer`. Out: the cause of each subscription partition and its evidence."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from throttlescope.app.presentation.output import freshness, write_result
 from throttlescope.app.presentation.verdicts import subscription_text
 from throttlescope.models.diagnosis.window import SubscriptionKey
-from throttlescope.models.messages.rounded import number
-from throttlescope.models.messages.units import count, duration_text, minute_text, share, visible
+from throttlescope.models.messages.catalogue import sentence
+from throttlescope.models.messages.units import count, duration_text, minute_text, number, percent, visible
 
 if TYPE_CHECKING:
     from throttlescope.app.cli.settings import CommandOptions
@@ -23,32 +23,43 @@ _HEALTHY = 8
 
 
 def print_now(answer: NowAnswer, *, now_ms: int) -> None:
-    """Print what holds each subscription partition, the largest backlog first; healthy ones on one line."""
+    """Print the cause of each subscription partition, the largest backlog first; healthy ones on one line."""
     rows = sorted(
         answer.verdicts.to_pylist(), key=lambda row: (-(row["backlog_entries"] or 0), row["partition"])
     )
-    shown = [row for row in rows if row["cause"] != "healthy" or answer.asked.subscription is not None]
-    lines = [f"{answer.asked.topic} (cluster {answer.cluster})"]
+    shown = [row for row in rows if row["cause"] != "healthy" or answer.question.subscription is not None]
+    lines = [f"{answer.question.topic} (cluster {answer.cluster})"]
     if not rows:
-        lines.append("No window of it is whole yet: nothing can be said.")
+        lines.append(sentence("tables.now.no_window"))
     for rolled in answer.partitions:
         if rolled.worst["partition"] >= 0:
             lines.append(f"#{rolled.subscription}: {rolled.text}")
     for row in shown[:_SHOWN]:
         lines += ["", *_lines_of(row, answer)]
     if len(shown) > _SHOWN:
-        lines += ["", f"{len(shown) - _SHOWN} more with smaller backlogs: --format json has them."]
+        lines += ["", sentence("tables.more_in_json", more=len(shown) - _SHOWN)]
     healthy = [row for row in rows if row not in shown]
     if healthy:
         named = ", ".join(_short(row) for row in healthy[:_HEALTHY])
-        more = f" and {len(healthy) - _HEALTHY} more" if len(healthy) > _HEALTHY else ""
-        lines += ["", f"Healthy: {named}{more}."]
+        if len(healthy) > _HEALTHY:
+            more = len(healthy) - _HEALTHY
+            lines += ["", sentence("tables.now.healthy_more", subscriptions=named, more=more)]
+        else:
+            lines += ["", sentence("tables.now.healthy", subscriptions=named)]
     lines.append("")
     lines += [f"Note: {note}" for note in answer.notes]
     versions = ", ".join(sorted({row["rules_version"] for row in rows})) or "-"
     lines.append(
-        f"{freshness(answer.newest_ms, now_ms)} {count(answer.samples)} samples of {count(answer.series)} series, "
-        f"{answer.source_requests} requests, {answer.admin_requests} admin calls, {answer.took_s:.1f} s. Rules {versions}."
+        sentence(
+            "tables.now.basis",
+            freshness=freshness(answer.newest_ms, now_ms),
+            samples=count(answer.samples),
+            series=count(answer.series),
+            requests=answer.source_requests,
+            admin_requests=answer.admin_requests,
+            took_s=answer.took_s,
+            rules=versions,
+        )
     )
     print("\n".join(visible(line) for line in lines))
 
@@ -57,18 +68,15 @@ def _lines_of(row: Mapping[str, Any], answer: NowAnswer) -> list[str]:
     key = SubscriptionKey(*(row[name] for name in SubscriptionKey._fields))
     limiter = f" by {row['limiter']}" if row["limiter"] else ""
     variant = f", {row['variant']}" if row["variant"] else ""
-    sure = f" ({share(row['confidence'])} sure)" if row["confidence"] else ""
-    growth = row["backlog_growth_entries"]
-    grown = "" if growth is None else f", {'+' if growth >= 0 else ''}{count(growth)} in the window"
+    sure = f" ({percent(row['confidence'])} sure)" if row["confidence"] else ""
     lines = [
         f"{subscription_text(row)}: {row['cause']}{limiter}{variant}{sure}",
-        f"  window     {minute_text(row['window_start_ms'])} to {minute_text(row['window_end_ms'])[11:]} UTC; "
-        f"ready backlog {count(row['backlog_entries'])} entries{grown}; naive rule says {row['naive_side']}",
+        f"  window     {_window(row)}",
     ]
     if row["why"]:
         lines.append(f"  why        {row['why']}")
     lines += [
-        f"  also       {one['cause']} ({share(one['confidence'])}): {one['why']}"
+        f"  also       {one['cause']} ({percent(one['confidence'])}): {one['why']}"
         for one in row["contributing"] or ()
     ]
     weighed = [one for one in row["evidence"] if one["weight"] != "neutral"] or row["evidence"]
@@ -84,9 +92,21 @@ def _lines_of(row: Mapping[str, Any], answer: NowAnswer) -> list[str]:
     return lines
 
 
+def _window(row: Mapping[str, Any]) -> str:
+    start, end = minute_text(row["window_start_ms"]), minute_text(row["window_end_ms"])[11:]
+    backlog, naive = count(row["backlog_entries"]), row["naive_side"]
+    growth = row["backlog_growth_entries"]
+    if growth is None:
+        return sentence("tables.now.window", start=start, end=end, backlog=backlog, naive=naive)
+    grown = f"{'+' if growth >= 0 else ''}{count(growth)}"
+    return sentence(
+        "tables.now.window_grown", start=start, end=end, backlog=backlog, grown=grown, naive=naive
+    )
+
+
 def _uses(uses: Sequence[QuotaUse]) -> str:
     shown = [
-        f"#{use.key.subscription} {'-' if use.use_per_s is None else number(use.use_per_s)}/s ({share(use.share)})"
+        f"#{use.key.subscription} {'-' if use.use_per_s is None else number(use.use_per_s)}/s ({percent(use.share)})"
         for use in uses[:5]
     ]
     return ", ".join(shown) + (f" and {len(uses) - 5} more" if len(uses) > 5 else "")

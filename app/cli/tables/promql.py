@@ -1,4 +1,4 @@
-"""An answer of PromQL for eyes and for programs. In: an Answer. Out: a table, CSV or Prometheus' JSON on stdout."""
+"""An answer of PromQL as text and for programs. In: an Answer. Out: a table, CSV or Prometheus' JSON on stdout."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from throttlescope.app.log import say
 from throttlescope.app.presentation.output import freshness, print_table, write_csv, write_result
 from throttlescope.app.services.promql.answer_table import ROWS_SHOWN, SUMMED_UP, Line, answer_table, readable
 from throttlescope.ingest.core.times import format_time
+from throttlescope.models.messages.catalogue import sentence
 from throttlescope.models.messages.units import count
 from throttlescope.transforms.promql.answer import data_pieces, rows_of
 from throttlescope.transforms.promql.query import QueryAnswer
@@ -54,20 +55,14 @@ def print_answer(text: str, answer: QueryAnswer, *, newest_ms: int | None, now_m
 
     Labels that all series share are said once, below.
     """
-    steps = answer.steps
-    when = f"at {format_time(steps.start_ms)}"
-    if answer.kind == "matrix" and len(steps.times_ms) > 1:
-        when = (
-            f"from {format_time(steps.start_ms)} to {format_time(int(steps.times_ms[-1]))}, "
-            f"every {steps.step_ms / 1000:g} s"
-        )
     notes = [freshness(newest_ms, now_ms)]
     if answer.kind == "string":
         columns, lines, left_out = [("value", "left")], [[answer.text]], 0
     else:
         table = answer_table(answer, most=ROWS_SHOWN)
         if table.shared:
-            notes.insert(0, "Every series: " + ", ".join(f"{n}={value}" for n, value in table.shared.items()))
+            labels = ", ".join(f"{name}={value}" for name, value in table.shared.items())
+            notes.insert(0, sentence("tables.promql.shared", labels=labels))
         columns = [
             *((head, "left") for head in table.heads),
             *([("time (UTC)", "left")] if table.timed else []),
@@ -76,12 +71,21 @@ def print_answer(text: str, answer: QueryAnswer, *, newest_ms: int | None, now_m
         lines = [_cells(line, summed=table.summed) for line in table.lines]
         left_out = table.left_out
     if left_out > 0:
-        notes.insert(0, f"{count(left_out)} more lines are left out; --format csv or json has them all.")
-    title = f"{' '.join(text.split())} {when}"
+        notes.insert(0, sentence("tables.promql.left_out", lines=count(left_out)))
+    title = _title(text, answer)
     if lines:
         print_table(columns, lines, title=title, notes=notes, heads=max(1, len(columns) - 1))
     else:
-        print_table([("nothing", "left")], [["no series has a value then"]], title=title, notes=notes)
+        print_table([("nothing", "left")], [[sentence("tables.promql.empty")]], title=title, notes=notes)
+
+
+def _title(text: str, answer: QueryAnswer) -> str:
+    expression, steps = " ".join(text.split()), answer.steps
+    start = format_time(steps.start_ms)
+    if answer.kind == "matrix" and len(steps.times_ms) > 1:
+        end, step_s = format_time(int(steps.times_ms[-1])), steps.step_ms / 1000
+        return sentence("tables.promql.range", expression=expression, start=start, end=end, step_s=step_s)
+    return sentence("tables.promql.at", expression=expression, time=start)
 
 
 def _cells(line: Line, *, summed: bool) -> list[str]:
@@ -99,11 +103,14 @@ def _csv_number(value: float) -> float | Decimal:
 
 
 def write_answer(found: QueryOutcome, options: CommandOptions) -> None:
-    """Write a plan, or an answer in the requested format; what a reader has to know besides goes to stderr."""
+    """Write a plan, or an answer in the requested format; what else a reader has to know goes to stderr."""
     request = found.request
     if not options.given["quiet"] and request.ends_at_newest:
-        what = "Evaluated" if request.start_ms is None else "The range ends"
-        say(f"{what} at {format_time(found.newest_ms)}, the time of the lake's newest sample.")
+        newest = format_time(found.newest_ms)
+        if request.start_ms is None:
+            say(sentence("tables.promql.evaluated", newest=newest))
+        else:
+            say(sentence("tables.promql.range_ends", newest=newest))
     if found.answer is None:
         print(found.plan)
         return

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 from throttlescope.app.presentation.output import TableColumn, print_rows, write_rows
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.core.times import format_time
-from throttlescope.models.messages.units import count, minute_text
+from throttlescope.models.messages.catalogue import sentence
+from throttlescope.models.messages.units import count, counted, minute_text
 
 if TYPE_CHECKING:
     from throttlescope.app.cli.settings import CommandOptions
@@ -22,7 +23,7 @@ _COLUMNS = (
     TableColumn("check", lambda row: row["check"]),
     TableColumn("table", lambda row: row["table"]),
     TableColumn("severity", lambda row: row["severity"]),
-    TableColumn("held", lambda row: "yes" if row["success"] else "no"),
+    TableColumn("passed", lambda row: "yes" if row["success"] else "no"),
     TableColumn("rows", lambda row: count(row["rows"]), "right"),
     TableColumn("observed", lambda row: row["observed"] or "-"),
     TableColumn("expected", lambda row: row["expected"] or "-"),
@@ -32,7 +33,7 @@ _COLUMNS = (
 
 def write_findings(rows: Sequence[dict[str, Any]], options: CommandOptions, *, after: str = "") -> None:
     """Write findings in the requested format; ``after`` ends the title of the table."""
-    _write(rows, options, f"{len(rows)} finding{'' if len(rows) == 1 else 's'}{after}")
+    _write(rows, options, f"{counted(len(rows), 'finding')}{after}")
 
 
 def write_checked(result: Checked, span: tuple[int, int], options: CommandOptions) -> None:
@@ -46,7 +47,7 @@ def _write(rows: Sequence[dict[str, Any]], options: CommandOptions, title: str) 
     write_rows(
         options.format,
         rows,
-        table=lambda: print_rows(_COLUMNS, rows, title=title, notes=["Times are UTC."], heads=4),
+        table=lambda: print_rows(_COLUMNS, rows, title=title, notes=[sentence("tables.utc")], heads=4),
         export=lambda row: {name: row[name] for name in names},
         columns=lambda: names,
     )

@@ -1,4 +1,4 @@
-"""Refused rows on a terminal. In: rows of the quarantine as they stand. Out: tables or JSON on stdout."""
+"""Refused rows on a terminal. In: rows of the quarantine in their present state. Out: tables or JSON on stdout."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from throttlescope.ingest.core.times import BLOCK_MS, format_time
 from throttlescope.ingest.quarantine.readmit import remaining_fault
 from throttlescope.ingest.quarantine.repairs import known_repair
 from throttlescope.ingest.quarantine.rows import QuarantinedRows
-from throttlescope.models.messages.units import count, minute_text, visible
+from throttlescope.models.messages.catalogue import sentence
+from throttlescope.models.messages.units import count, counted, minute_text, visible
 
 if TYPE_CHECKING:
     from throttlescope.app.cli.settings import CommandOptions
@@ -26,14 +27,13 @@ _COLUMNS = (
     TableColumn("reason", lambda one: one.reason),
     TableColumn("table", lambda one: one.table),
     TableColumn("cluster", lambda one: one.cluster or "-"),
-    TableColumn("stands for", lambda one: count(one.rows), "right"),
+    TableColumn("rows", lambda one: count(one.rows), "right"),
     TableColumn("state", lambda one: one.state),
-    TableColumn("the door now", lambda one: _door(one)),
+    TableColumn("ingest validation now", lambda one: _validation(one)),
     TableColumn("known repair", lambda one: _known(one) or "-"),
     TableColumn("refused (UTC)", lambda one: minute_text(one.refused_ms)),
     TableColumn("run", lambda one: one.run_id),
 )
-_NOTE = "Times are UTC. throttlescope quarantine show ID prints a row whole."
 #: What is printed of one row above its text.
 _FACTS = (
     "id",
@@ -51,11 +51,11 @@ _FACTS = (
 
 def write_quarantined(rows: Sequence[QuarantinedRows], options: CommandOptions) -> None:
     """Write a line per row in the requested format."""
-    title = f"{len(rows)} refused row{'' if len(rows) == 1 else 's'}"
+    title = counted(len(rows), "refused row")
     write_rows(
         options.format,
         rows,
-        table=lambda: print_rows(_COLUMNS, rows, title=title, notes=[_NOTE]),
+        table=lambda: print_rows(_COLUMNS, rows, title=title, notes=[sentence("tables.quarantine.note")]),
         export=facts_of,
     )
 
@@ -111,14 +111,19 @@ def _readmitted_document(run: ReadmittedRun) -> dict[str, Any]:
 def _print_readmitted(run: ReadmittedRun, lake: str) -> None:
     done = run.done
     print(
-        f"{count(len(done.taken))} taken back with {count(done.samples)} samples or rows that were not there; run {run.run_id}."
+        sentence(
+            "tables.quarantine.readmitted",
+            rows=counted(len(done.taken), "row"),
+            samples=count(done.samples),
+            run=run.run_id,
+        )
     )
     for cluster, some in sorted(done.hours.items()):
         command = (
             f"throttlescope diagnose --lake {lake} --cluster {cluster} --start {format_time(min(some))} "
             f"--end {format_time(max(some) + BLOCK_MS)}"
         )
-        print(visible(f"Compute again what follows from them: {command}"))
+        print(visible(sentence("tables.quarantine.recompute", command=command)))
 
 
 def facts_of(one: QuarantinedRows) -> dict[str, Any]:
@@ -133,12 +138,12 @@ def facts_of(one: QuarantinedRows) -> dict[str, Any]:
         "refused": format_time(one.refused_ms),
         "run_id": one.run_id,
         "readmitted_run_id": one.readmitted_run_id,
-        "door": _door(one),
+        "door": _validation(one),
         "known_repair": _known(one),
     }
 
 
-def _door(one: QuarantinedRows) -> str:
+def _validation(one: QuarantinedRows) -> str:
     if not one.is_open:
         return "taken back"
     fault = remaining_fault(one)

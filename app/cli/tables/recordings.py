@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from throttlescope.app.presentation.output import TableColumn, print_rows, write_rows
+from throttlescope.models.messages.catalogue import sentence
 from throttlescope.models.messages.units import minute_text
 
 if TYPE_CHECKING:
@@ -18,10 +19,13 @@ _COLUMNS = (
     TableColumn("kB", lambda row: f"{row['size_bytes'] / 1000:,.0f}", "right"),
     TableColumn("whole", lambda row: "yes" if row["whole"] else row["fault"]),
 )
-_NOTE = "Each is a cluster of its own name. Times are UTC."
 
 
 def write_recordings(rows: Sequence[dict[str, Any]], options: CommandOptions) -> None:
     """Write a row per recording in the requested format."""
     title = f"{len(rows)} recordings"
-    write_rows(options.format, rows, table=lambda: print_rows(_COLUMNS, rows, title=title, notes=[_NOTE]))
+    write_rows(
+        options.format,
+        rows,
+        table=lambda: print_rows(_COLUMNS, rows, title=title, notes=[sentence("tables.recordings.note")]),
+    )

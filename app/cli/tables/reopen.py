@@ -1,4 +1,4 @@
-"""A past verdict for eyes and for programs. In: a `Reopened`. Out: tables, or one dict."""
+"""A past verdict as text and for programs. In: a `Reopened`. Out: tables, or one dict."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 from throttlescope.app.presentation.output import freshness, print_table, write_result
 from throttlescope.app.presentation.verdicts import subscription_text
 from throttlescope.ingest.core.times import format_time
-from throttlescope.models.messages.units import count, minute_text, share
+from throttlescope.models.messages.catalogue import sentence
+from throttlescope.models.messages.units import count, minute_text, percent
 
 if TYPE_CHECKING:
     from throttlescope.app.cli.settings import CommandOptions
@@ -46,17 +47,13 @@ def print_reopened(found: Reopened, *, now_ms: int) -> None:
             [name, _cell(name, stored), _cell(name, again)]
             for name in ("cause", "side", "limiter", "variant", "confidence", "why", "rules_version")
         ],
-        title=f"{subscription_text(stored)}, {format_time(stored['window_start_ms'])} to "
-        f"{format_time(stored['window_end_ms'])}",
-        notes=[
-            f"Written {format_time(found.made_ms)} from version {found.signals_version} of signals."
-            + (
-                " The minutes have been repaired since; both columns judge those of then."
-                if found.repaired
-                else ""
-            ),
-            "Same verdict." if not found.differences else f"Different: {', '.join(found.differences)}.",
-        ],
+        title=sentence(
+            "tables.reopen.title",
+            subscription=subscription_text(stored),
+            start=format_time(stored["window_start_ms"]),
+            end=format_time(stored["window_end_ms"]),
+        ),
+        notes=_notes(found),
     )
     print_table(
         [("evidence then", "left"), ("weight", "left"), ("in words", "left")],
@@ -68,24 +65,34 @@ def print_reopened(found: Reopened, *, now_ms: int) -> None:
         [
             [
                 minute_text(row["minute_ms"]),
-                *(share(row[name]) if name.endswith("_share") else count(row[name]) for _, name in _SHOWN),
-                *(share(row[name]) for name in _rhos(found)),
+                *(percent(row[name]) if name.endswith("_share") else count(row[name]) for _, name in _SHOWN),
+                *(percent(row[name]) for name in _rhos(found)),
             ]
             for row in found.minutes
         ],
         title="Minutes",
         notes=[
-            "in, out: messages in the minute; no permits: share of the consumers' samples; rho: use / limit. "
-            + freshness(stored["window_end_ms"], now_ms)
+            sentence("tables.reopen.note", freshness=freshness(stored["window_end_ms"], now_ms)),
         ],
     )
+
+
+def _notes(found: Reopened) -> list[str]:
+    written, version = format_time(found.made_ms), found.signals_version
+    if found.repaired:
+        first = sentence("tables.reopen.repaired", written=written, version=version)
+    else:
+        first = sentence("tables.reopen.written", written=written, version=version)
+    if not found.differences:
+        return [first, sentence("tables.reopen.same")]
+    return [first, sentence("tables.reopen.different", names=", ".join(found.differences))]
 
 
 def _cell(name: str, row: dict[str, Any]) -> str:
     value = row[name]
     if value is None:
         return "-"
-    return share(value) if name == "confidence" else str(value)
+    return percent(value) if name == "confidence" else str(value)
 
 
 def _rhos(found: Reopened) -> list[str]:

@@ -1,4 +1,4 @@
-"""A review for eyes. In: a `Review`. Out: a table of figures, and the lists behind them."""
+"""A review. In: a `Review`. Out: a table of figures, and the lists behind them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from throttlescope.app.presentation.output import print_table, write_result
 from throttlescope.app.presentation.verdicts import subscription_text
-from throttlescope.models.messages.units import count, minute_text, share
+from throttlescope.models.messages.catalogue import sentence
+from throttlescope.models.messages.units import count, minute_text, percent
 
 if TYPE_CHECKING:
     from throttlescope.app.cli.settings import CommandOptions
@@ -18,23 +19,24 @@ def print_review(review: Review) -> None:
     print_table(
         [("figure", "left"), ("value", "left"), ("of what", "left")],
         [*_flips(review), *_forecasts(review), *_agreement(review), *_limits(review)],
-        title=f"Review of {minute_text(review.start_ms)} to {minute_text(review.end_ms)} UTC",
+        title=sentence("review.title", start=minute_text(review.start_ms), end=minute_text(review.end_ms)),
         notes=[
-            f"Clusters: {', '.join(review.clusters) or 'none with verdicts in this range'}. "
-            f"Rules {', '.join(review.rules_versions) or '-'}. Intervals are 95 % (Wilson), as if cases were independent.",
-            "Flips are changes of the named cause from one window to the next; some are real. After hysteresis: as episodes show "
-            "them. A limit binds where a verdict names it or a minute used at least 90 % of it.",
+            sentence(
+                "review.basis",
+                clusters=", ".join(review.clusters) or sentence("review.no_clusters"),
+                rules=", ".join(review.rules_versions) or "-",
+            ),
+            sentence("review.note"),
         ],
     )
     if review.limits.most:
         print()
-        _limit_table(f"Limits that bind most ({review.limits.bound})", review.limits.most)
+        _limit_table(sentence("review.limits.most", limits=review.limits.bound), review.limits.most)
     if review.limits.least:
         print()
-        _limit_table(
-            f"Limits that never bind, the emptiest first ({review.limits.never})", review.limits.least
-        )
+        _limit_table(sentence("review.limits.least", limits=review.limits.never), review.limits.least)
     if review.flips.most:
+        changes = ", ".join(f"{name} {number}" for name, number in review.flips.between.items())
         print()
         print_table(
             [
@@ -52,15 +54,15 @@ def print_review(review: Review) -> None:
                 ]
                 for one in review.flips.most
             ],
-            title="Verdicts that changed most",
-            notes=["Most frequent: " + ", ".join(f"{name} {n}" for name, n in review.flips.between.items())],
+            title=sentence("review.flips.most"),
+            notes=[sentence("review.flips.between", changes=changes)],
         )
     if review.agreement.disagreements:
         print()
         print_table(
             [
                 *_cluster_column(review), ("subscription", "left"), ("episode since (UTC)", "left"), ("cause", "left"),
-                ("verdicts ask for", "left"), ("replay: drains most", "left"), ("by (entries)", "right"),
+                ("verdicts suggest", "left"), ("replay: drains most", "left"), ("by (entries)", "right"),
             ],
             [
                 [
@@ -69,69 +71,72 @@ def print_review(review: Review) -> None:
                 ]
                 for one in review.agreement.disagreements
             ],
-            title="Episodes whose verdicts and replay disagree",
+            title=sentence("review.agreement.disagreements"),
         )  # fmt: skip
 
 
 def _flips(review: Review) -> list[list[str]]:
     found = review.flips
-    of = (
-        f"{count(found.windows)} windows of {count(found.subscription_partitions)} subscription partitions, "
-        f"{found.hours:,.1f} h"
+    of = sentence(
+        "review.flips.of",
+        windows=count(found.windows),
+        partitions=count(found.subscription_partitions),
+        hours=found.hours,
     )
     return [
-        ["verdict flips per hour", _rate(found.per_hour, found.flips), of],
-        ["the same after hysteresis", _rate(found.steady_per_hour, found.steady_flips), of],
+        [sentence("review.flips"), _rate(found.per_hour, found.flips), of],
+        [sentence("review.flips.steady"), _rate(found.steady_per_hour, found.steady_flips), of],
     ]
 
 
 def _forecasts(review: Review) -> list[list[str]]:
     found = review.forecasts
     if found is None:
-        return [["drains inside their 90 % interval", "-", review.no_forecasts or "-"]]
+        return [[sentence("review.drains"), "-", review.no_forecasts or "-"]]
     drains = found.all
+    of = sentence(
+        "review.drains.of",
+        made=count(found.made),
+        expected=count(found.expected),
+        decided=count(drains.decided),
+    )
+    never = sentence("review.drains.never.of", never=count(found.never))
     rows = [
+        [sentence("review.drains"), _share(drains.inside, drains.decided, drains.wilson), of],
         [
-            "drains inside their 90 % interval",
-            _share(drains.inside, drains.decided, drains.wilson),
-            f"{count(found.made)} forecasts, {count(found.expected)} with a time, {count(drains.decided)} of them decided",
+            sentence("review.drains.error"),
+            percent(drains.median_error_share),
+            sentence("review.drains.error.of"),
         ],
-        ["median error of drained ones", share(drains.median_error_share), "of the time that it took"],
-        [
-            "drained although never was said",
-            count(found.drained_although_never),
-            f"{count(found.never)} forecasts that said never at this rate",
-        ],
+        [sentence("review.drains.never"), count(found.drained_although_never), never],
     ]
     if found.expiries:
-        rows.append(
-            [
-                "losses by TTL inside their interval",
-                _share(found.expiries_inside, found.expiries_decided, None),
-                f"{count(found.expiries)} forecasts",
-            ]
-        )
+        inside = _share(found.expiries_inside, found.expiries_decided, None)
+        of = sentence("review.losses.of", forecasts=count(found.expiries))
+        rows.append([sentence("review.losses"), inside, of])
     return rows
 
 
 def _agreement(review: Review) -> list[list[str]]:
     found = review.agreement
-    failed = f", {count(found.failed)} could not be replayed" if found.failed else ""
-    return [
-        [
-            "verdict and counterfactual agree",
-            _share(found.agree, found.compared, found.wilson),
-            f"{count(found.episodes)} episodes, {count(found.asked)} with both sides blamed and a replay asked{failed}",
-        ]
-    ]
+    episodes, replays = count(found.episodes), count(found.asked)
+    if found.failed:
+        failed = count(found.failed)
+        of = sentence("review.agreement.of_failed", episodes=episodes, replays=replays, failed=failed)
+    else:
+        of = sentence("review.agreement.of", episodes=episodes, replays=replays)
+    return [[sentence("review.agreement"), _share(found.agree, found.compared, found.wilson), of]]
 
 
 def _limits(review: Review) -> list[list[str]]:
     found = review.limits
-    of = f"{count(found.limiters)} limiters in force"
-    rows = [["limits that bind", count(found.bound), of], ["limits that never bind", count(found.never), of]]
+    of = sentence("review.limits.of", limiters=count(found.limiters))
+    rows = [
+        [sentence("review.limits.bound"), count(found.bound), of],
+        [sentence("review.limits.never"), count(found.never), of],
+    ]
     if found.unknown:
-        rows.append(["limits whose use is not known", count(found.unknown), of])
+        rows.append([sentence("review.limits.unknown"), count(found.unknown), of])
     return rows
 
 
@@ -147,7 +152,7 @@ def _limit_table(title: str, rows: list[LimitUse]) -> None:
             [
                 *((row.cluster,) if clusters else ()), row.limiter, row.owner.removeprefix("persistent://"), _limit(row),
                 row.set_by or "-", count(row.shared_by), f"{row.held_h:,.1f}", count(row.near_minutes), count(row.minutes),
-                share(row.most_share),
+                percent(row.most_share),
             ]
             for row in rows
         ],
@@ -177,7 +182,7 @@ def _share(part: int, of: int, interval: tuple[float, float] | None) -> str:
     if not of:
         return "-"
     between = "" if interval is None else f" [{100 * interval[0]:.0f}, {100 * interval[1]:.0f}]"
-    return f"{share(part / of)} ({count(part)}/{count(of)}){between}"
+    return f"{percent(part / of)} ({count(part)}/{count(of)}){between}"
 
 
 def write_review(found: Review, options: CommandOptions) -> None:

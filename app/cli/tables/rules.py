@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from throttlescope.app.log import say
 from throttlescope.app.presentation.output import TableColumn, print_rows, write_result, write_rows
+from throttlescope.models.messages.catalogue import sentence
 from throttlescope.models.messages.units import count, minute_text
 
 if TYPE_CHECKING:
@@ -42,7 +43,8 @@ def write_checked(rows: Sequence[dict[str, Any]], options: CommandOptions) -> bo
     write_rows(options.format, rows, table=lambda: _print_checked(rows))
     refused = [row for row in rows if row["fault"] is not None]
     for row in refused:
-        say(row["fault"].rstrip(".") + ("; Prometheus would load this" if row["promtool_accepts"] else ""))
+        fault = row["fault"].rstrip(".")
+        say(sentence("tables.rules.accepted", fault=fault) if row["promtool_accepts"] else fault)
     return not refused
 
 
@@ -55,7 +57,7 @@ def write_shipped() -> None:
 
 def write_exported(written: Sequence[WrittenFiles], options: CommandOptions) -> None:
     """Write a row per exported file in the requested format."""
-    title = f"{len(written)} files are written"
+    title = sentence("tables.rules.written", files=len(written))
     write_rows(
         options.format,
         written,
@@ -73,15 +75,23 @@ def _print_checked(rows: Sequence[dict[str, Any]]) -> None:
     good = [row for row in rows if row["fault"] is None]
     if good:
         remarks = [remark for row in rows for remark in row["remarks"]]
-        print_rows(_CHECKED, good, title=f"{len(good)} of {len(rows)} files are good", notes=remarks)
+        title = sentence("tables.rules.good", good=len(good), files=len(rows))
+        print_rows(_CHECKED, good, title=title, notes=remarks)
 
 
 def _print_evaluated(result: RulesResult) -> None:
-    span = f"{minute_text(result.start_ms)} to {minute_text(result.end_ms)} UTC"
     failed = [rule for rule in result.rules if rule.outcome.failures]
     print_rows(
         _EVALUATED,
         result.rules,
-        title=f"{len(result.rules)} rules from {span}",
-        notes=[f"{rule.place} failed first at {rule.outcome.first_error}" for rule in failed],
+        title=sentence(
+            "tables.rules.evaluated",
+            rules=len(result.rules),
+            start=minute_text(result.start_ms),
+            end=minute_text(result.end_ms),
+        ),
+        notes=[
+            sentence("tables.rules.failed", rule=rule.place, error=rule.outcome.first_error)
+            for rule in failed
+        ],
     )

@@ -1,4 +1,4 @@
-"""What a run did, for eyes. In: a `RunResult`. Out: a table of its sources and a few lines."""
+"""What a run did. In: a `RunResult`. Out: a table of its sources and a few lines."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ import shlex
 import sys
 from typing import TYPE_CHECKING
 
+from throttlescope.app.cli.tables.backfill import print_caught_up, print_chunked, warning_lines
 from throttlescope.app.pipeline.results import anomalies_note
 from throttlescope.app.presentation.output import print_table, write_result
+from throttlescope.models.messages.catalogue import sentence
 from throttlescope.models.messages.units import count, minute_text, visible
 
 if TYPE_CHECKING:
@@ -21,10 +23,8 @@ _SHOWN = 5
 def print_run(result: RunResult) -> None:
     """Print what each source had to serve and what came of it, then the verdicts by cause and the next command."""
     if result.idle:
-        print(
-            f"Idle interval: the lake holds no samples from {minute_text(result.start_ms)} to {minute_text(result.end_ms)} "
-            "(UTC); nothing was computed."
-        )
+        start, end = minute_text(result.start_ms), minute_text(result.end_ms)
+        print(sentence("tables.run.idle", start=start, end=end))
         return
     print_table(
         [
@@ -55,27 +55,27 @@ def print_run(result: RunResult) -> None:
             for done in result.sources
         ],
         title=f"Run {result.run_id}",
-        notes=["Times are UTC; a Prometheus is read in whole UTC hours, clipped at now."],
+        notes=[sentence("tables.run.note")],
     )
     lake = shlex.quote(result.lake)
-    lines = []
-    if result.warnings:
-        plural = "s" if result.warnings > 1 else ""
-        lines.append(
-            f"{result.warnings} warning{plural} of the quality gates: throttlescope quality --lake {lake}"
-        )
+    lines = warning_lines(result.warnings, lake)
     if result.verdicts is not None:
         causes = ", ".join(f"{cause} {count(number)}" for cause, number in result.verdicts.items())
-        lines.append(f"Verdicts by cause (windows): {causes or 'none'}.")
+        lines.append(sentence("tables.run.verdicts", causes=causes or "none"))
     if result.results is not None:
         found = result.results
         episodes = ", ".join(f"{state} {count(number)}" for state, number in found.episodes.items())
         lines.append(
-            f"Episodes by state: {episodes or 'none'}; {count(found.incidents)} shared incidents, "
-            f"{count(found.forecasts)} forecasts, {anomalies_note(found)}."
+            sentence(
+                "tables.run.results",
+                episodes=episodes or "none",
+                incidents=count(found.incidents),
+                forecasts=count(found.forecasts),
+                anomalies=anomalies_note(found),
+            )
         )
     if result.verdicts is not None:
-        lines.append(f"Next: throttlescope verdicts --lake {lake}, or throttlescope serve --lake {lake}")
+        lines.append(sentence("tables.run.next", lake=lake))
     print("\n".join(visible(line) for line in lines), file=sys.stdout)
 
 
@@ -90,7 +90,6 @@ def write_run(found: SourceRun, options: CommandOptions) -> None:
 
 
 def _print(found: SourceRun) -> None:
-    from throttlescope.app.cli.tables.backfill import print_caught_up, print_chunked
     from throttlescope.app.pipeline.results import RunResult
 
     (print_run if isinstance(found.result, RunResult) else print_chunked)(found.result)

@@ -1,4 +1,4 @@
-"""A simulation for eyes and for programs. In: its summary and its rows. Out: tables, JSON or CSV on stdout."""
+"""A simulation as text and for programs. In: its summary and its rows. Out: tables, JSON or CSV on stdout."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 from throttlescope.app.cli.tables.simulate_tdmq import print_tdmq, write_tdmq_json
 from throttlescope.app.presentation.output import print_table, write_csv, write_json, write_result
 from throttlescope.app.services.simulate.summary import DRAINED_SHARE, describe
-from throttlescope.models.messages.units import count, duration_text, share, visible
+from throttlescope.models.messages.catalogue import sentence
+from throttlescope.models.messages.units import count, duration_text, percent, visible
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -30,8 +31,14 @@ def print_simulation(
     scenario, broker = simulation.scenario, simulation.scenario.broker
     print(
         visible(
-            f"{scenario.name}: {scenario.duration_s:g} s simulated, limiter engine {broker.limiter_engine}, "
-            f"Pulsar {broker.version}, seed {seed}"
+            sentence(
+                "tables.simulation.title",
+                scenario=scenario.name,
+                seconds=scenario.duration_s,
+                engine=broker.limiter_engine,
+                version=broker.version,
+                seed=seed,
+            )
         )
     )
     shown = found
@@ -42,18 +49,17 @@ def print_simulation(
         _print_partition(item)
     print()
     if len(found) > _SHOWN:
-        print(f"{len(found) - _SHOWN} more with smaller backlogs: --format json has them all.")
+        print(sentence("tables.more_in_json", more=len(found) - _SHOWN))
     for state in scenario.timeline[1:]:
-        steps = "; ".join(describe(step) for step in state.interventions) or "nothing is changed"
+        steps = "; ".join(describe(step) for step in state.interventions) or sentence(
+            "tables.simulation.no_step"
+        )
         print(visible(f"{state.name}: {steps}"))
     for note in simulation.notes:
         print(visible(f"Note: {note}"))
-    print(
-        "Seconds count from the start, drained after from the state's start. A backlog has drained when it is at most "
-        f"a second's publishing or {share(DRAINED_SHARE)} of the state's peak."
-    )
+    print(sentence("tables.simulation.note", share=percent(DRAINED_SHARE)))
     if scenario.duration_s % every_s:
-        print(f"The last {scenario.duration_s % every_s:g} s are in no row.")
+        print(sentence("tables.simulation.rest", seconds=scenario.duration_s % every_s))
 
 
 def limit_text(limit: LimitInForce) -> str:
@@ -109,7 +115,9 @@ def _print_partition(item: PartitionSummary) -> None:
             ("peak", "right"), ("at end", "right"), ("drained after", "right"),
         ],
         [_cells(state, item.batched) for state in item.states],
-        title=f"{item.name}, {item.type}: {item.dispatched_msg_per_s:,.1f} msg/s dispatched on the whole",
+        title=sentence(
+            "tables.simulation.partition", subscription=item.name, type=item.type, msg_per_s=item.dispatched_msg_per_s
+        ),
     )  # fmt: skip
 
 

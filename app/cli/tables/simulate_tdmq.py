@@ -1,10 +1,11 @@
-"""A run of TDMQ's throttles for eyes and for programs. In: its table of windows. Out: a table or JSON on stdout."""
+"""A run of TDMQ's throttles as text and for programs. In: its table of windows. Out: a table or JSON on stdout."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 from throttlescope.app.presentation.output import print_table, write_json
+from throttlescope.models.messages.catalogue import sentence
 from throttlescope.models.messages.units import count
 
 if TYPE_CHECKING:
@@ -21,22 +22,22 @@ def print_tdmq(scenario: TdmqScenario, windows: pa.Table, *, seed: int) -> None:
     """Print the windows in which something happened."""
     place = "node" if scenario.throttle == "cluster" else "partition"
     rows = [row for row in windows.to_pylist() if any(row[name] for name in _HAPPENINGS)]
-    notes = [
-        "Seconds count from the run's start. For consumption, a request is a message and processed means pushed."
-    ]
+    notes = [sentence("tables.tdmq.note")]
     if len(rows) > _SHOWN:
-        notes.append(f"{len(rows) - _SHOWN:,} later windows are left out: --format csv has them all.")
+        notes.append(sentence("tables.tdmq.later", windows=len(rows) - _SHOWN))
     if windows.num_rows > len(rows):
-        notes.append(f"{windows.num_rows - len(rows):,} windows in which nothing happened are left out.")
+        notes.append(sentence("tables.tdmq.quiet", windows=windows.num_rows - len(rows)))
     print_table(
         [
             ("second", "right"), (place, "right"), ("quota", "left"), ("sent (requests)", "right"),
-            ("accepted", "right"), ("processed", "right"), ("of them after close", "right"), ("bytes", "right"),
+            ("accepted", "right"), ("processed", "right"), (sentence("tables.tdmq.after_close"), "right"), ("bytes", "right"),
             ("threshold (msg)", "right"), ("threshold (B)", "right"), ("throttle count", "right"),
             ("wait, mean (ms)", "right"), ("wait, longest (ms)", "right"), ("waiting at end", "right"),
         ],
         [_cells(row) for row in rows[:_SHOWN]],
-        title=f"{scenario.name}: TDMQ's {scenario.throttle} throttle, {scenario.duration_s} s simulated, seed {seed}",
+        title=sentence(
+            "tables.tdmq.title", scenario=scenario.name, throttle=scenario.throttle, seconds=scenario.duration_s, seed=seed
+        ),
         notes=notes,
         heads=3,
     )  # fmt: skip

@@ -13,17 +13,18 @@ from throttlescope.app.presentation.advice import (
 from throttlescope.app.presentation.output import freshness
 from throttlescope.app.presentation.text_report import TextLine, TextReport, TextTable, print_report
 from throttlescope.ingest.core.times import format_time
+from throttlescope.models.messages.catalogue import sentence
 from throttlescope.models.messages.limiting import FORMATS
-from throttlescope.models.messages.rounded import duration, number
+from throttlescope.models.messages.units import duration, number
 
 if TYPE_CHECKING:
     from throttlescope.app.services.slo import SloQuestion
     from throttlescope.app.services.whatif.replay import ReplayInputs
 
 
-def document(found: ReplayInputs, asked: SloQuestion) -> dict[str, Any]:
+def document(found: ReplayInputs, question: SloQuestion) -> dict[str, Any]:
     """Everything as plain values."""
-    kept = asked.kept
+    kept = question.kept
     return {
         "cluster": found.observed.cluster,
         "subscription": str(found.name),
@@ -46,44 +47,55 @@ def document(found: ReplayInputs, asked: SloQuestion) -> dict[str, Any]:
                     for name in ("change", "do", "undo", "words", "risks", "verify")
                 },
             }
-            for one, said in zip(kept.keeps, asked.recommendations, strict=True)
+            for one, said in zip(kept.keeps, question.recommendations, strict=True)
         ],
-        "not_helping": [one.text for one in asked.not_helping],
+        "not_helping": [one.text for one in question.not_helping],
         "check": None if kept.check is None else asdict(kept.check),
         "executed": False,
         "notes": [one.text for one in kept.notes],
     }
 
 
-def print_kept(found: ReplayInputs, asked: SloQuestion, *, now_ms: int) -> None:
+def print_kept(found: ReplayInputs, question: SloQuestion, *, now_ms: int) -> None:
     """Print the age as it was, the values that would have met the objective, and the levers that would not."""
-    kept = asked.kept
+    kept = question.kept
     age_text = FORMATS["age"]
     span = duration((kept.minutes.end_ms - kept.minutes.start_ms) / 1000)
     report: TextReport = [
         TextTable(
-            f"{found.name} over {span}, to {format_time(kept.minutes.end_ms)}: {number(kept.minutes.msg_per_s)} msg/s published on "
-            f"average, {number(kept.as_is_service_msg_per_s)} msg/s dispatched while messages wait",
-            [("p99 age of the oldest message", "left"), ("", "right")],
+            sentence(
+                "tables.slo.title",
+                subscription=found.name,
+                span=span,
+                end=format_time(kept.minutes.end_ms),
+                published=number(kept.minutes.msg_per_s),
+                dispatched=number(kept.as_is_service_msg_per_s),
+            ),
+            [(sentence("tables.slo.age"), "left"), ("", "right")],
             [
                 ["objective", age_text(kept.target_s)],
-                ["recorded: from backlog and arrivals", age_text(kept.recorded_p99_s)],
-                ["measured by the broker, of the whole topic", age_text(kept.measured_p99_s)],
-                ["with the present limits and consumers", age_text(kept.as_is_p99_s)],
+                [sentence("tables.slo.recorded"), age_text(kept.recorded_p99_s)],
+                [sentence("tables.slo.measured"), age_text(kept.measured_p99_s)],
+                [sentence("tables.slo.as_is"), age_text(kept.as_is_p99_s)],
             ],
         )
     ]
-    for number_, one in enumerate(asked.recommendations, 1):
+    for number_, one in enumerate(question.recommendations, 1):
         report += recommendation_lines(number_, one)
-    if not asked.recommendations:
-        report += [TextLine(), TextLine("No value that was tried would have met the objective.")]
-    report += [*not_helping_lines(asked.not_helping), *note_lines(kept.notes)]
+    if not question.recommendations:
+        report += [TextLine(), TextLine(sentence("tables.slo.none"))]
+    report += [*not_helping_lines(question.not_helping), *note_lines(kept.notes)]
     check = kept.check
     if check is not None and check.fluid_error_share is not None:
         report.append(
             TextLine(
-                f"From {format_time(check.start_ms)} to {format_time(check.end_ms)} the fluid is off the replay by "
-                f"{100 * check.fluid_error_share:.1f} % of the peak, and the replay off the record by {100 * check.replay_error_share:.1f} %."
+                sentence(
+                    "tables.slo.check",
+                    start=format_time(check.start_ms),
+                    end=format_time(check.end_ms),
+                    fluid=100 * check.fluid_error_share,
+                    replay=100 * check.replay_error_share,
+                )
             )
         )
     print_report([*report, TextLine(freshness(found.at_ms, now_ms))])

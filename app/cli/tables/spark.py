@@ -6,6 +6,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from throttlescope.app.presentation.output import write_result
+from throttlescope.models.messages.catalogue import sentence
 
 if TYPE_CHECKING:
     from throttlescope.app.cli.settings import CommandOptions
@@ -13,7 +14,13 @@ if TYPE_CHECKING:
 
 def write_package(made: Any, options: CommandOptions) -> None:
     """Write where an archive is and how large, in the requested format."""
-    line = f"{made.path}: {made.size_bytes / 1e6:.0f} MB, unpacked {made.unpacked_bytes / 1e6:.0f} MB, Python {made.python}"
+    line = sentence(
+        "tables.spark.package",
+        path=made.path,
+        mb=made.size_bytes / 1e6,
+        unpacked_mb=made.unpacked_bytes / 1e6,
+        python=made.python,
+    )
     write_result(options.format, table=lambda: print(line), document=lambda: asdict(made))
 
 
@@ -23,9 +30,15 @@ def write_executors(found: dict[str, Any], options: CommandOptions) -> None:
 
 
 def _print(found: dict[str, Any]) -> None:
-    print(f"{found['tasks_at_once']} tasks at once, started in {found['started_in_s']} s")
+    print(sentence("tables.spark.executors", tasks=found["tasks_at_once"], seconds=found["started_in_s"]))
     for row in found["executors"]:
         print(
-            f"{row['host']}, process {row['pid']}: Python {row['python']}, "
-            f"throttlescope {row['throttlescope']} in {row['found_in']}"
+            sentence(
+                "tables.spark.executor",
+                host=row["host"],
+                process=row["pid"],
+                python=row["python"],
+                version=row["throttlescope"],
+                folder=row["found_in"],
+            )
         )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from throttlescope.app.cli.tables.consumers import print_consumers, print_partitions
 from throttlescope.app.presentation.output import write_rows
 from throttlescope.app.presentation.verdicts import exported, exported_columns, print_summary, print_windows
+from throttlescope.models.messages.catalogue import sentence
 
 if TYPE_CHECKING:
     from throttlescope.app.cli.settings import CommandOptions
@@ -45,9 +46,12 @@ def write_verdicts(found: VerdictListing, options: CommandOptions) -> None:
 def write_demo(made: DemoLake, *, now_ms: int) -> None:
     """Print the summary of a demo, and what of it was recorded."""
     print_summary(made.summary, made.settings.objectives, now_ms=now_ms)
-    print(
-        f"Recorded on real brokers: {', '.join(made.recorded)}. Made by the simulator, for what needs weeks: {made.synthetic}."
-    )
+    print(sentence("tables.verdicts.demo", recorded=", ".join(made.recorded), synthetic=made.synthetic))
+
+
+def write_next(made: DemoLake) -> None:
+    """Print the command that serves the demo's lake."""
+    print(sentence("tables.verdicts.demo_next", lake=made.settings.lake))
 
 
 def _print(found: VerdictListing, options: CommandOptions) -> None:

@@ -20,13 +20,13 @@ def ages_s(minutes: pd.DataFrame) -> pd.Series:
 
 
 def age_figure(minutes: pd.DataFrame, *, start_ms: int, end_ms: int) -> go.Figure | None:
-    """Age of the oldest message of the topic partition; None where no minute tells it."""
+    """Age of the oldest message of the topic partition; None where no minute has it."""
     minutes = gapless(minutes)
     ages = ages_s(minutes)
     if ages.isna().all():
         return None
     trace = line(minutes, ages, "oldest message", OUT, unit="s")
-    # A long one tells seconds: a word for each point would be most of what is sent.
+    # A long one has seconds: a text for each point would be most of what is sent.
     is_short = len(trace.y) < PACKED_FROM
     trace.update(
         hovertemplate="%{customdata}" if is_short else "%{y:.4~s} s",

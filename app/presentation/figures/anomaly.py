@@ -10,6 +10,7 @@ from throttlescope.app.presentation.figures.chart import ALL, OUT, chart, gaples
 from throttlescope.app.presentation.figures.traces import scatter
 from throttlescope.ingest.core.times import MINUTE_MS
 from throttlescope.models.anomaly.band import UsualBand
+from throttlescope.models.messages.catalogue import sentence
 
 _BAND = "rgba(122,127,135,0.22)"
 _STRAYED = "#D55E00"
@@ -93,7 +94,7 @@ def _stored(row: dict, unit: str) -> go.Scatter | None:
         },
         mode="markers",
         marker={"color": _STRAYED, "symbol": "line-ew-open", "size": 10},
-        name="usual as stored, worst minute",
+        name=sentence("figures.anomaly.stored"),
         hovertemplate=f"%{{y:.4~s}} {unit}",
     )  # fmt: skip
 
@@ -106,10 +107,10 @@ def _strayed(row: dict) -> dict:
 
 
 def _marks(row: dict) -> list[dict]:
-    marks = [(row["start_ms"], "began"), (row["detected_ms"], "told")]
+    marks = [(row["start_ms"], "began"), (row["detected_ms"], "detected")]
     return [
         {
-            "x": at, "xref": "x", "y": 1, "yref": "paper", "yanchor": "top", "xanchor": "left" if words == "told" else "right",
+            "x": at, "xref": "x", "y": 1, "yref": "paper", "yanchor": "top", "xanchor": "left" if words == "detected" else "right",
             "text": words, "showarrow": False, "font": {"size": 11},
         }
         for at, words in marks

@@ -8,6 +8,7 @@ import plotly.graph_objects as go
 
 from throttlescope.app.presentation.figures.chart import ALL, FONT, OUT, PAGE_TEXT
 from throttlescope.app.presentation.figures.traces import figure_of, scatter
+from throttlescope.models.messages.catalogue import sentence
 
 
 def calibration_figure(bins: Sequence[dict]) -> go.Figure:
@@ -24,7 +25,7 @@ def calibration_figure(bins: Sequence[dict]) -> go.Figure:
     measured = [share["count"] / share["of"] for share in right]
     traces = [
         scatter(
-            x=[0.5, 1], y=[0.5, 1], mode="lines", name="right as often as stated",
+            x=[0.5, 1], y=[0.5, 1], mode="lines", name=sentence("figures.calibration.ideal"),
             line={"color": ALL, "dash": "dash", "width": 1.5}, hoverinfo="skip",
         ),
         scatter(
@@ -39,7 +40,7 @@ def calibration_figure(bins: Sequence[dict]) -> go.Figure:
             },
             marker={"color": OUT, "size": 9},
             customdata=[one["name"] for one in shown],
-            hovertemplate="confidence %{customdata}: stated %{x:.2f}, right %{y:.3f}<extra></extra>",
+            hovertemplate=sentence("figures.calibration.hover"),
         ),
     ]  # fmt: skip
     low = min([0.5, *(share["wilson"][0] for share in right)])

@@ -6,13 +6,14 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from throttlescope.app.presentation.causes import UNIT_WORDS
 from throttlescope.app.presentation.figures.chart import GREY, LEVEL_COLOURS, PACKED_FROM, chart, packed
 from throttlescope.app.presentation.figures.downsampling import BUCKETS, MOST_POINTS, fullest
 from throttlescope.app.presentation.figures.traces import bar
 from throttlescope.app.presentation.limits import events_prove
 from throttlescope.ingest.contracts.vocabulary import LEVELS, UNITS
 from throttlescope.ingest.core.times import MINUTE_MS
+from throttlescope.models.messages.catalogue import sentence
+from throttlescope.models.messages.limiting import limiter
 
 _PATTERNS = {"msg": "", "bytes": "/"}
 
@@ -40,11 +41,11 @@ def events_figure(minutes: pd.DataFrame, *, start_ms: int, end_ms: int) -> go.Fi
     traces = []
     for (level, unit), proving in proofs.items():
         events, proving = columns[level, unit].loc[shown.index], proving.loc[shown.index]
-        reason = f"{level} {UNIT_WORDS[unit]} limit"
+        reason = limiter(f"{level}.{unit}")
         for mask, label, colour, pattern in (
             (proving.fillna(False), reason, LEVEL_COLOURS[level], _PATTERNS[unit]),
-            ((~proving).fillna(False), f"{reason}: proves nothing", GREY, "x"),
-            (proving.isna(), f"{reason} is not known: unproven", GREY, "."),
+            ((~proving).fillna(False), sentence("figures.events.proves_nothing", limiter=reason), GREY, "x"),
+            (proving.isna(), sentence("figures.events.unproven", limiter=reason), GREY, "."),
         ):
             mine = events.where(mask.astype(bool))
             if (mine > 0).any():

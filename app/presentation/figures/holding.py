@@ -8,6 +8,7 @@ import plotly.graph_objects as go
 from throttlescope.app.presentation.figures.chart import ACK, IN, OUT, chart, gapless, line
 from throttlescope.app.presentation.unmeasured_zeros import is_measured
 from throttlescope.ingest.core.times import MINUTE_MS
+from throttlescope.models.messages.catalogue import sentence
 
 
 def holding_figure(minutes: pd.DataFrame, *, start_ms: int, end_ms: int) -> go.Figure | None:
@@ -17,8 +18,8 @@ def holding_figure(minutes: pd.DataFrame, *, start_ms: int, end_ms: int) -> go.F
         line(minutes, minutes[column], label, colour, unit="msg", dash=dash)
         for column, label, colour, dash in (
             ("unacked_msg", "unacknowledged", OUT, "solid"),
-            ("permits_max", "permits, consumer with most", ACK, "dash"),
-            ("permits_min", "permits, consumer with fewest", IN, "dot"),
+            ("permits_max", sentence("figures.permits.most"), ACK, "dash"),
+            ("permits_min", sentence("figures.permits.fewest"), IN, "dot"),
         )
         if is_measured(minutes, column)
     ]

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from throttlescope.ingest.core.errors import InputError, ThrottlescopeError
+from throttlescope.models.messages.catalogue import sentence
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -74,10 +75,8 @@ def write_plot(path: Path, simulation: Simulation, found: Sequence[PartitionSumm
     from throttlescope.app.presentation.figures.simulation import simulation_figure
 
     drawn = list(found)
-    more = ""
     if len(drawn) > _DRAWN:
         drawn = sorted(drawn, key=lambda item: -item.peak_entries)[:_DRAWN]
-        more = f"; the {_DRAWN} of {len(found)} with the largest backlogs"
     scenario, broker = simulation.scenario, simulation.scenario.broker
     starts_s = accumulate((state.duration_s for state in scenario.timeline), initial=0.0)
     marks = [
@@ -85,9 +84,15 @@ def write_plot(path: Path, simulation: Simulation, found: Sequence[PartitionSumm
         for at_s, state in zip(starts_s, scenario.timeline, strict=False)
         if state.interventions
     ]
-    title = (
-        f"{scenario.name}: limiter engine {broker.limiter_engine}, Pulsar {broker.version}, seed {seed}{more}"
+    title = sentence(
+        "figures.simulation.title",
+        scenario=scenario.name,
+        engine=broker.limiter_engine,
+        version=broker.version,
+        seed=seed,
     )
+    if len(drawn) < len(found):
+        title = sentence("figures.simulation.some", title=title, drawn=len(drawn), partitions=len(found))
     write_figure(path, simulation_figure(drawn, marks=marks, title=title), div_id="simulation")
 
 

@@ -15,6 +15,7 @@ from throttlescope.app.presentation import format as fmt
 from throttlescope.app.presentation.causes import LIMIT
 from throttlescope.app.presentation.figures.chart import chart
 from throttlescope.app.presentation.figures.traces import heatmap, scatter
+from throttlescope.models.messages.catalogue import sentence
 
 #: From which share of a limit on, what it is called, and its colour; the same on light and on dark.
 BANDS = (
@@ -67,9 +68,9 @@ def lane_words(lane: Lane) -> str:
 
 
 def owner_words(lane: Lane) -> str:
-    """Who has it, without the limiter."""
+    """What it belongs to, without the limiter."""
     if lane.topic is None:
-        return fmt.name(lane.broker, 80) if lane.broker else "a broker that no scrape named"
+        return fmt.name(lane.broker, 80) if lane.broker else sentence("figures.lanes.no_broker")
     topic = fmt.topic_name(lane.topic, -1 if lane.partition is None else lane.partition)
     return topic if lane.subscription is None else f"{fmt.name(lane.subscription, 80)} on {topic}"
 
@@ -105,7 +106,7 @@ def _strip(row: int, label: str, cells: list, starts: range, step_ms: int) -> go
         showscale=False,
         hoverongaps=False,
         showlegend=False,
-        hovertemplate=f"{label}<br>up to <b>%{{z:.0%}}</b> of the limit in {fmt.duration(step_ms)}<extra></extra>",
+        hovertemplate=sentence("figures.lanes.use", lane=label, step=fmt.duration(step_ms)),
     )
 
 
@@ -142,7 +143,7 @@ def _bound(row: int, label: str, lane: Lane, step_ms: int) -> list[go.Scatter]:
             customdata=most,
             connectgaps=False,
             showlegend=False,
-            hovertemplate=f"{label}<br>bound: it limited up to <b>%{{customdata}}</b> subscription partitions at once<extra></extra>",
+            hovertemplate=sentence("figures.lanes.bound", lane=label),
         )
     ]
 

@@ -22,6 +22,7 @@ from throttlescope.app.presentation.figures.chart import (
 from throttlescope.app.presentation.limits import known_limit, limit_lines, shared_use
 from throttlescope.app.presentation.unmeasured_zeros import is_measured
 from throttlescope.ingest.core.times import MINUTE_MS
+from throttlescope.models.messages.catalogue import sentence
 
 # A limit further away than this would press the rates flat; it is named at the edge instead.
 _FARTHEST = 4.0
@@ -65,7 +66,7 @@ def _with_limits(traces, minutes, unit: str, unit_words: str, start_ms: int, end
     for level, use in shared.items():
         # A shared limit is used by neighbours too: its use is drawn where it is not this one's alone.
         if level in near and (use > alone * 1.05).any():
-            label = f"out, all under the {level} limit"
+            label = sentence("figures.rates.shared", level=level)
             traces.append(line(minutes, use, label, ALL, unit=unit_words, dash=LEVEL_DASHES[level]))
     highest = _highest(traces)
     for level, values in near.items():
@@ -111,16 +112,18 @@ def _label(
     """Level, speed and who set it, as of the last minute with this limit."""
     known_to = values.last_valid_index()
     limit = known_limit(minutes.iloc[: known_to + 1], level, unit)
-    words = f"{level} limit {limit.speed()}, {limit.who()}"
+    rate, set_by = limit.speed(), limit.who()
+    words = sentence("figures.rates.limit", level=level, rate=rate, set_by=set_by)
     x, anchor, reference = *_LABEL_PLACES[level], "paper"
     if minutes.loc[known_to + 1 :, f"limit_{level}_set_by"].notna().any():
-        words += f", until {fmt.clock(int(minutes.loc[known_to, 'minute_ms']) + MINUTE_MS)}"
+        until = fmt.clock(int(minutes.loc[known_to, "minute_ms"]) + MINUTE_MS)
+        words = sentence("figures.rates.limit_until", level=level, rate=rate, set_by=set_by, time=until)
         if inside:
             # A limit that was lifted is named where its line ends.
             x, reference = minute_ends(minutes)[known_to], "x"
             anchor = "right" if known_to > len(minutes) / 2 else "left"
     return {
-        "text": words if inside else f"↑ {words} (above this chart)",
+        "text": words if inside else sentence("figures.rates.above", limit=words),
         "x": x,
         "xref": reference,
         "xanchor": anchor,

@@ -11,6 +11,7 @@ from throttlescope.app.presentation import format as fmt
 from throttlescope.app.presentation import whatif
 from throttlescope.app.presentation.figures.chart import ACK, ALL, FONT, OUT, time_title
 from throttlescope.app.services.whatif.replay import ReplayInputs
+from throttlescope.models.messages.catalogue import sentence
 from throttlescope.models.throttling.replay import Change, Forecast, Outlook, ReplayAnswer
 
 _TEXT, _GRID = "#33383d", "rgba(128,128,128,0.18)"
@@ -29,11 +30,11 @@ _TICKS = [
 def whatif_figure(found: ReplayInputs, answer: ReplayAnswer) -> go.Figure:
     """One chart in UTC: the window, and what comes after it with and without the change."""
     observed = answer.observed
-    asks = answer.change.words != Change().words
+    is_change = answer.change.words != Change().words
     start_ms, now_ms = int(observed.times_ms[0]), int(observed.times_ms[-1])
     end_s = _end_s(answer, (now_ms - start_ms) / 1000, found.horizon_s)
     futures = [("as it is", answer.as_is, ALL, "dash")]
-    if asks:
+    if is_change:
         futures.append(("changed", answer.changed, ACK, "solid"))
     figure = go.Figure()
     for name, forecast, colour, dash in futures:
@@ -47,12 +48,12 @@ def whatif_figure(found: ReplayInputs, answer: ReplayAnswer) -> go.Figure:
     highest = max(1.0, *(float(np.max(trace.y)) for trace in figure.data if len(trace.y)))
     figure.add_vline(x=now_ms, line={"color": "#868e96", "width": 1.5, "dash": "dash"})
     figure.add_annotation(
-        x=now_ms, y=1, yref="y domain", text=f"{fmt.clock(now_ms)}: from here on simulated", showarrow=False,
+        x=now_ms, y=1, yref="y domain", text=sentence("figures.replay.simulated", time=fmt.clock(now_ms)), showarrow=False,
         xanchor="left", yanchor="bottom", xshift=-4,
     )  # fmt: skip
     for name, forecast, colour, _ in futures:
         _name_drain(figure, name, forecast, now_ms, end_s, colour)
-    title = f"What if {whatif.question(answer)}?" if asks else "What if nothing changes?"
+    title = whatif.headline(answer)
     below = escape(fmt.name(f"{found.name} on {observed.cluster}", limit=160))
     figure.update_xaxes(
         type="date", range=[start_ms, now_ms + 1000 * end_s], title_text=time_title(start_ms, round(now_ms + 1000 * end_s)),
@@ -120,7 +121,7 @@ def _name_drain(
     if not outlook.drain_s or outlook.drain_s > end_s:
         return
     figure.add_annotation(
-        x=now_ms + 1000 * outlook.drain_s, y=0, text=f"{name}: drained after {escape(whatif.drained(forecast, whatif.PLAIN))}",
+        x=now_ms + 1000 * outlook.drain_s, y=0, text=sentence("figures.replay.drained", run=name, length=escape(whatif.drained(forecast, whatif.PLAIN))),
         showarrow=True, arrowhead=2, arrowcolor=colour, font={"color": colour}, ax=0,
         ay=-46 if name == "changed" else -26, xanchor="left" if outlook.drain_s < 0.6 * end_s else "right",
         bgcolor="rgba(255,255,255,0.8)",

@@ -18,6 +18,7 @@ from throttlescope.app.presentation.causes import CAUSES, ORDER, SIDES, limiter_
 from throttlescope.app.presentation.figures.chart import LEFT_PX, PAGE_TEXT, RIGHT_PX, chart
 from throttlescope.app.presentation.figures.traces import bar, scatter
 from throttlescope.ingest.core.times import format_time
+from throttlescope.models.messages.catalogue import sentence
 
 VERDICT, NAIVE, TRUTH, CHANGES = "verdict", "naive rule", "script (truth)", "changes"
 
@@ -34,7 +35,7 @@ def ribbon_figure(
     truth: Sequence[dict] = (),
     at_ms: int | None = None,
 ) -> go.Figure:
-    """Stretches of one cause each; ``at_ms`` marks the window whose verdict the page tells.
+    """Stretches of one cause each; ``at_ms`` marks the window whose verdict the page shows.
 
     A bar's ``customdata`` is its end as RFC 3339: the ``at`` of an address.
     """
@@ -54,7 +55,7 @@ def ribbon_figure(
                 min(row["end_ms"], end_ms),
                 row["cause"],
                 row["limiter"],
-                "what the recording's script did",
+                sentence("figures.ribbon.truth"),
             )
             for row in truth
         ]
@@ -64,10 +65,12 @@ def ribbon_figure(
     if changes:
         traces.append(_change_marks(changes))
         rows.insert(0, CHANGES)
-    told = []
+    selected = []
     if at_ms is not None and start_ms < at_ms <= end_ms:
         line = {"color": "#868e96", "width": 2, "dash": "dot"}
-        told = [{"type": "line", "x0": at_ms, "x1": at_ms, "yref": "paper", "y0": 0, "y1": 1, "line": line}]
+        selected = [
+            {"type": "line", "x0": at_ms, "x1": at_ms, "yref": "paper", "y0": 0, "y1": 1, "line": line}
+        ]
     return chart(
         traces,
         y_title="",
@@ -91,7 +94,7 @@ def ribbon_figure(
             "uniformtext": {"mode": "hide", "minsize": 11},
             "bargap": 0.2,
             "margin": {"l": LEFT_PX, "r": RIGHT_PX, "t": 8, "b": 38},
-            "shapes": told,
+            "shapes": selected,
         },
     )
 
@@ -100,7 +103,7 @@ def _run_hover(run) -> str:
     sure = fmt.percent(run.confidence_max)
     if fmt.percent(run.confidence_min) != sure:
         sure = f"{fmt.percent(run.confidence_min)} to {sure}"
-    return f"{fmt.duration(run.end_ms - run.start_ms)}, confidence {sure}"
+    return sentence("figures.ribbon.run", length=fmt.duration(run.end_ms - run.start_ms), share=sure)
 
 
 def _cause_bars(row: str, stretches, length: int, *, outlined: bool = False) -> list[go.Bar]:
@@ -210,15 +213,15 @@ def _changes(minutes: pd.DataFrame) -> list[tuple[int, str, str]]:
         minutes[name].astype(float).fillna(0)
         for name in ("limits_changed", "broker_changed", "counter_resets")
     )
-    told = ["minute_ms", "limits_changed", "broker_changed", "counter_resets", "broker"]
-    for row in minutes.loc[some > 0, told].itertuples(index=False):
+    columns = ["minute_ms", "limits_changed", "broker_changed", "counter_resets", "broker"]
+    for row in minutes.loc[some > 0, columns].itertuples(index=False):
         words = []
         if row.limits_changed:
-            words.append("a limit changed")
+            words.append(sentence("figures.ribbon.limit_changed"))
         if row.broker_changed:
-            words.append(f"moved to broker {escape(fmt.name(str(row.broker), limit=80))}")
+            words.append(sentence("figures.ribbon.moved", broker=escape(fmt.name(str(row.broker), limit=80))))
         if row.counter_resets:
-            words.append("counters restarted (unload, restart or new dispatcher)")
+            words.append(sentence("figures.ribbon.restarted"))
         if words:
             short = "limit" if row.limits_changed else "broker" if row.broker_changed else "restart"
             found.append((int(row.minute_ms), short, "<br>".join(words)))

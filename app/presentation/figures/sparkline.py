@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from throttlescope.app.presentation.figures.downsampling import kept
+from throttlescope.models.messages.catalogue import sentence
 
 WIDTH_PX, HEIGHT_PX = 132, 26
 _PAD_PX = 2.5
@@ -77,10 +78,12 @@ def sparkline(
 
 
 def in_words(values: pd.Series, show: Callable[[float], str]) -> str:
-    """What the picture shows, for those who hear it: least, greatest and newest."""
+    """What the picture shows, for screen readers: least, greatest and newest."""
     known = values.dropna()
     if known.empty:
-        return "not measured in this range"
+        return sentence("figures.sparkline.none")
     low, high = show(float(known.min())), show(float(known.max()))
-    span = f"always {high}" if low == high else f"{low} to {high}"
-    return f"{span}, {show(float(known.iloc[-1]))} at its end"
+    newest = show(float(known.iloc[-1]))
+    if low == high:
+        return sentence("figures.sparkline.constant", value=high, newest=newest)
+    return sentence("figures.sparkline.range", low=low, high=high, newest=newest)

@@ -9,6 +9,7 @@ import plotly.graph_objects as go
 
 from throttlescope.app.presentation.figures.chart import FONT, LEFT_PX, OUT, PAGE_TEXT, RIGHT_PX
 from throttlescope.app.presentation.figures.traces import figure_of, scatter
+from throttlescope.models.messages.catalogue import sentence
 
 _LATE = "#D55E00"
 
@@ -42,10 +43,11 @@ def sweep_figure(
         ),
         scatter(
             x=[point["value"] for point in drained], y=[point["drain_s"] / 60 for point in drained], mode="lines+markers",
-            name="gone after", line={"color": OUT, "width": 2}, hovertemplate="%{x:~s}: gone after %{y:.3~s} min",
+            name="gone after", line={"color": OUT, "width": 2}, hovertemplate=sentence("figures.sweep.gone.hover"),
         ),
         scatter(
-            x=never, y=[most] * len(never), mode="markers", name="not gone by then", hovertemplate="%{x:~s}: not gone by then",
+            x=never, y=[most] * len(never), mode="markers", name=sentence("figures.sweep.never"),
+            hovertemplate=sentence("figures.sweep.never.hover"),
             marker={"symbol": "x", "size": 8, "color": _LATE},
         ),
     ]  # fmt: skip

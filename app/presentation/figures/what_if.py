@@ -15,6 +15,7 @@ from throttlescope.app.presentation import format as fmt
 from throttlescope.app.presentation.figures.chart import ALL, OUT, chart
 from throttlescope.app.presentation.figures.downsampling import kept
 from throttlescope.app.presentation.figures.traces import scatter
+from throttlescope.models.messages.catalogue import sentence
 
 #: One colour and one dash a run: each alone distinguishes them, and the letter is at the curve's end.
 RUN_LOOKS = (("#009E73", "solid"), ("#D55E00", "dash"), ("#B5527F", "dot"), ("#9A7B00", "dashdot"))
@@ -72,7 +73,7 @@ def what_if_figure(
     for curve in curves:
         traces += _band(curve)
     traces.append(_line(*_thinned(*recorded), "recorded", OUT, "solid"))
-    traces.append(_line(*_thinned(*replayed), "replayed as it was", ALL, "dot"))
+    traces.append(_line(*_thinned(*replayed), sentence("figures.what_if.replayed"), ALL, "dot"))
     marks = []
     for number, curve in enumerate(curves):
         values = curve.low if curve.likely is None else curve.likely

@@ -101,7 +101,7 @@ def time_of(values: dict[str, list[str]], key: str) -> int | None:
 
 
 def page_of(values: dict[str, list[str]]) -> int:
-    """Which page of a long table an address asks for."""
+    """Which page of a long table an address selects."""
     text = one(values, "page") or "1"
     if not (text.isascii() and text.isdigit() and int(text[:9]) >= 1 and len(text) <= 7):
         raise InputError("The page in the address is not a number", got=text[:40], expected="1, 2, 3 ...")

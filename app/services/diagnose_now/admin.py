@@ -1,7 +1,7 @@
 """What the admin API says of one topic. In: addresses and a deadline. Out: limits, statistics, single consumers, open questions.
 
-The questions are those of a run, asked about one topic. When the time is up, or nobody waits any more, the rest is not
-asked: what it would have told is unknown, and verdicts say so.
+The requests are those of a run, for one topic. When the deadline has passed or the diagnosis was cancelled, the rest is not
+requested: what it contains is unknown, and verdicts say so.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from urllib.parse import unquote, urlsplit
 
 import pyarrow as pa
 
-from throttlescope.app.services.diagnose_now.deadline import Hurry
+from throttlescope.app.services.diagnose_now.deadline import Deadline
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.core.errors import SourceError
 from throttlescope.ingest.core.labels import topic_and_partition
@@ -24,17 +24,17 @@ from throttlescope.transforms.limits import effective_limits
 
 #: Calls per second where the configuration says nothing: one topic takes 20 to 100 calls, once.
 CALLS_PER_S = 50.0
-#: Permits swing many times a second: stats of partitions with a backlog are asked for so often more, within so long.
+#: Permits swing many times a second: stats of partitions with a backlog are read so often more, within so long.
 SAMPLES, PAUSE_S, SAMPLE_CALLS, SAMPLE_S = 4, 0.25, 40, 3.0
-#: Up to so many brokers are all asked for their configuration, two calls each.
+#: Up to so many brokers are all read for their configuration, two calls each.
 FEW_BROKERS = 4
 _BROKERS = "/admin/v2/brokers"
 _STATS = "/stats"
 
 
 @dataclass(frozen=True)
-class SaidOfTopic:
-    """What the admin API said; empty where it was not asked.
+class TopicAdminData:
+    """What the admin API returned; empty where nothing was requested.
 
     Attributes
     ----------
@@ -60,29 +60,31 @@ class SaidOfTopic:
         )
 
 
-class HurriedAdmin(PulsarAdmin):
-    """The admin API of a cluster, asked about one topic until the time is up."""
+class DeadlineAdmin(PulsarAdmin):
+    """The admin API of a cluster, read for one topic until the deadline."""
 
-    def within(self, hurry: Hurry, share: float) -> HurriedAdmin:
-        """Ask no more once this share of the time is gone."""
-        self._hurry, self._share = hurry, share
+    def within(self, deadline: Deadline, share: float) -> DeadlineAdmin:
+        """No more requests once this share of the time has passed."""
+        self._deadline, self._share = deadline, share
         self._topic: AdminTopic | None = None
         self._answered: dict[str, str] = {}
         #: Answers about single partitions: their consumers are in no table.
         self.stats: list[tuple[str, str]] = []
         return self
 
-    def about(self, topic: AdminTopic) -> HurriedAdmin:
-        """Of many brokers only those that own a partition of this topic are asked for their configuration."""
+    def about(self, topic: AdminTopic) -> DeadlineAdmin:
+        """Of many brokers, read the configuration only of those that own a partition of this topic."""
         self._topic = topic
         return self
 
     def get(self, path: str, base: str | None = None, **params: str) -> str:
         if path in self._answered:
             return self._answered[path]
-        self._hurry.check()
-        if self._hurry.until(self._share) <= 0:
-            raise SourceError("The admin API was not asked everything", got="not asked: the time was up")
+        self._deadline.check()
+        if self._deadline.until(self._share) <= 0:
+            raise SourceError(
+                "The admin API was not read completely", got="not requested: the deadline had passed"
+            )
         text = super().get(path, base, **params)
         if path.endswith(_STATS):
             self.stats.append((path, text))
@@ -96,7 +98,7 @@ class HurriedAdmin(PulsarAdmin):
                 return text
             topic = self._topic
             count = json.loads(self._once(f"/admin/v2/{topic.path}/partitions")).get("partitions", 0)
-            # Each is asked about: what is beyond all reason is refused where the count is kept.
+            # Each partition takes a request: an unreasonable count is refused where it is stored.
             count = count if 0 <= count <= MOST_PARTITIONS else 0
             physical = [topic.physical(partition) for partition in (range(count) if count else (-1,))]
             found = [json.loads(self._once(f"/lookup/v2/topic/{one.path}")) for one in physical]
@@ -113,16 +115,16 @@ class HurriedAdmin(PulsarAdmin):
         return text
 
 
-def ask_topic(admin: HurriedAdmin, topic: str) -> SaidOfTopic:
-    """Ask everything that decides the limits of a topic's subscriptions, and who consumes them; then stats a few times more.
+def read_topic_admin(admin: DeadlineAdmin, topic: str) -> TopicAdminData:
+    """Read everything that decides the limits of a topic's subscriptions, and who consumes them; then stats a few times more.
 
     Raises
     ------
     SourceError
         No address can be reached, or all of them refuse us.
     """
-    asked = AdminTopic(topic)
-    snapshot = admin.about(asked).collect("", [asked])
+    path = AdminTopic(topic)
+    snapshot = admin.about(path).collect("", [path])
     consumers = tuple(_consumers(admin.stats))
     sampled = admin.sample(
         "",
@@ -133,7 +135,7 @@ def ask_topic(admin: HurriedAdmin, topic: str) -> SaidOfTopic:
         within_s=SAMPLE_S,
     )
     # What is not answered any more, as the time was up, was answered once.
-    return SaidOfTopic(
+    return TopicAdminData(
         snapshot.policies.to_pylist(),
         pa.concat_tables([snapshot.topic_stats, sampled.topic_stats]),
         consumers,

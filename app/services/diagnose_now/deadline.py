@@ -1,4 +1,4 @@
-"""How long it may take. In: seconds, and a question whether to go on. Out: an answer in time, or an error that says what was late.
+"""Deadline of a diagnosis. In: seconds, and a check whether it was cancelled. Out: a result in time, or an error that says what was late.
 
 A blocked socket cannot be interrupted, so what waits for the network runs in a thread of its own and is left behind when the time
 is up; it ends by its own time-out and its result is not looked at.
@@ -20,11 +20,11 @@ _LOOK_S = 0.05
 
 
 class CancelledError(ThrottlescopeError):
-    """Whoever asked does not want the answer any more."""
+    """The caller no longer wants the answer."""
 
 
 @dataclass(frozen=True)
-class Hurry:
+class Deadline:
     """A deadline and a way out.
 
     Attributes
@@ -32,7 +32,7 @@ class Hurry:
     deadline_s : float
         From the start of this object on.
     cancelled : callable
-        Asked every 50 ms while something is waited for, and between steps.
+        Called every 50 ms while something is waited for, and between steps.
     """
 
     deadline_s: float = 10.0
@@ -53,9 +53,9 @@ class Hurry:
         return share * self.deadline_s - self.passed_s
 
     def check(self) -> None:
-        """Raise :class:`CancelledError` where nobody waits any more."""
+        """Raise :class:`CancelledError` where the diagnosis was cancelled."""
         if self.cancelled():
-            raise CancelledError("The diagnosis was cancelled", fix="ask again")
+            raise CancelledError("The diagnosis was cancelled", fix="start it again")
 
 
 class Waited(Generic[Result]):
@@ -68,7 +68,7 @@ class Waited(Generic[Result]):
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
 
-    def result(self, hurry: Hurry, share: float, what: str) -> Result:
+    def result(self, deadline: Deadline, share: float, what: str) -> Result:
         """What the work gave.
 
         Parameters
@@ -83,16 +83,16 @@ class Waited(Generic[Result]):
         CancelledError
         """
         while self._thread.is_alive():
-            hurry.check()
-            left_s = hurry.until(share)
+            deadline.check()
+            left_s = deadline.until(share)
             if left_s <= 0:
                 raise SourceError(
                     f"{what} was not read in time",
-                    got=f"{hurry.passed_s:.1f} s of {hurry.deadline_s:g} s were gone",
+                    got=f"{deadline.passed_s:.1f} s of {deadline.deadline_s:g} s had passed",
                     fix="allow more with --deadline, or throttlescope run --match reads the topic without a deadline",
                 )
             self._thread.join(min(_LOOK_S, left_s))
-        hurry.check()
+        deadline.check()
         if self._error:
             raise self._error[0]
         return self._result[0]

@@ -1,6 +1,6 @@
-"""Diagnose one topic now. In: what is asked, settings, a deadline. Out: a :class:`NowAnswer` of plain tables; nothing is printed or kept.
+"""Diagnose one topic now. In: a question, settings, a deadline. Out: a :class:`NowAnswer` of plain tables; nothing is printed or kept.
 
-Prometheus and the admin API are asked at once. Then everything is as in a run: the same normalisation, the same functions that
+Prometheus and the admin API are read at once. Then everything is as in a run: the same normalisation, the same functions that
 make ``signals`` of samples and limits, the same rules on the same windows. What a run adds is its lake: gates, limits observed
 earlier, and a day of what came before.
 """
@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from throttlescope.app.services.diagnose_now.admin import SaidOfTopic, ask_topic
-from throttlescope.app.services.diagnose_now.deadline import Hurry, Waited
+from throttlescope.app.services.diagnose_now.admin import TopicAdminData, read_topic_admin
+from throttlescope.app.services.diagnose_now.deadline import Deadline, Waited
 from throttlescope.app.services.diagnose_now.question import NowQuestion
 from throttlescope.app.services.diagnose_now.shared_limits import sharing
 from throttlescope.app.services.diagnose_now.sources import Sources
@@ -30,6 +30,7 @@ from throttlescope.models.diagnosis.partitions import SubscriptionPartitions, ov
 from throttlescope.models.diagnosis.slowest import METRICS, SlowConsumers, slowest_consumers
 from throttlescope.models.diagnosis.verdict import Verdict
 from throttlescope.models.diagnosis.window import SubscriptionKey
+from throttlescope.models.messages.catalogue import sentence
 from throttlescope.transforms.broker_use import signals_of
 from throttlescope.transforms.minutes import minute_rows
 from throttlescope.transforms.promql.source import Series
@@ -38,8 +39,8 @@ from throttlescope.transforms.topic_samples import IndexedSource, TopicSamples, 
 if TYPE_CHECKING:
     from throttlescope.app.config import Settings
 
-#: Shares of the time: until then samples and answers of the admin API are waited for, and questions are asked.
-_SAMPLES_UNTIL, _ADMIN_UNTIL, _ASK_UNTIL = 0.8, 0.75, 0.65
+#: Shares of the time: until then samples and answers of the admin API are waited for, and requests are made.
+_SAMPLES_UNTIL, _ADMIN_UNTIL, _REQUEST_UNTIL = 0.8, 0.75, 0.65
 
 
 @dataclass(frozen=True)
@@ -55,20 +56,20 @@ class NowAnswer:
     verdicts : pyarrow.Table
         Rows of ``verdicts``: the newest window of each subscription partition.
     windows : pyarrow.Table
-        Rows of ``verdicts``: the windows on the grid inside the range that was asked for.
+        Rows of ``verdicts``: the windows on the grid inside the requested range.
     signals, limits, topic_stats : pyarrow.Table
         What they rest on, of the whole topic.
     slowest : dict
         Of each subscription partition whose newest verdict is not healthy: its slow consumers.
     neighbours : dict
-        Of each one that a shared limit holds: who used it.
+        Of each one that is limited by a shared limit: who used it.
     partitions : tuple of SubscriptionPartitions
         The newest verdicts, subscription by subscription, on all partitions of the topic.
     notes : tuple of str
         What was not read, and what follows from that.
     """
 
-    asked: NowQuestion
+    question: NowQuestion
     cluster: str
     start_ms: int
     end_ms: int
@@ -91,12 +92,12 @@ class NowAnswer:
 
 
 def diagnose_now(
-    asked: NowQuestion,
+    question: NowQuestion,
     settings: Settings,
     *,
     cluster: str | None = None,
     override_cluster: bool = False,
-    hurry: Hurry | None = None,
+    deadline: Deadline | None = None,
     window_ms: int | None = None,
     every_ms: int | None = None,
 ) -> NowAnswer:
@@ -104,14 +105,14 @@ def diagnose_now(
 
     Parameters
     ----------
-    asked : NowQuestion
+    question : NowQuestion
     settings : Settings
         Sources, as for a run.
     cluster : str, optional
         One of the settings' clusters; not needed where there is one.
     override_cluster : bool
         The cluster's name replaces the label ``cluster`` instead of filling it.
-    hurry : Hurry, optional
+    deadline : Deadline, optional
         Deadline and cancel check; ten seconds by default.
     window_ms, every_ms : int, optional
         Length and distance of windows; the settings' by default.
@@ -119,77 +120,79 @@ def diagnose_now(
     Raises
     ------
     InputError
-        What is asked for is not there.
+        What was requested is not there.
     SourceError
         Prometheus cannot be reached, refuses, or is not ready in time. An admin API that does not answer is a note: without it
         limits are unknown, and verdicts say so.
     CancelledError
     """
-    hurry = Hurry() if hurry is None else hurry
-    hurry.check()
+    deadline = Deadline() if deadline is None else deadline
+    deadline.check()
     sources = Sources.of(settings, cluster, override_cluster=override_cluster)
-    start_ms, end_ms = asked.read_range(round(time.time() * 1000))
+    start_ms, end_ms = question.read_range(round(time.time() * 1000))
     steps_s: dict[str, float] = {}
 
-    said_by = None
+    pending = None
     if sources.admin is not None:
-        admin = sources.admin.within(hurry, _ASK_UNTIL)
-        said_by = Waited(lambda: ask_topic(admin, asked.topic))
+        admin = sources.admin.within(deadline, _REQUEST_UNTIL)
+        pending = Waited(lambda: read_topic_admin(admin, question.topic))
 
     def read() -> tuple[PrometheusSource, TopicSamples]:
-        opened = sources.prometheus(hurry)
-        found = read_topic(opened.samples, opened.mapping, asked.topic, start_ms, end_ms, match=sources.match)
+        opened = sources.prometheus(deadline)
+        found = read_topic(
+            opened.samples, opened.mapping, question.topic, start_ms, end_ms, match=sources.match
+        )
         return opened, found
 
-    prometheus, found = Waited(read).result(hurry, _SAMPLES_UNTIL, "Prometheus")
-    steps_s["prometheus"] = hurry.passed_s
-    said, notes = _said(said_by, hurry)
-    steps_s["admin"] = hurry.passed_s
+    prometheus, found = Waited(read).result(deadline, _SAMPLES_UNTIL, "Prometheus")
+    steps_s["prometheus"] = deadline.passed_s
+    admin_data, notes = _admin_data(pending, deadline)
+    steps_s["admin"] = deadline.passed_s
     if sources.mapping.cluster is None:
-        said, more = _of_this_cluster(said, found)
+        admin_data, more = _of_this_cluster(admin_data, found)
         notes += more
-    limits, stats = said.of_cluster(found.cluster)
+    limits, stats = admin_data.of_cluster(found.cluster)
     notes += _refused(found)
 
     source = IndexedSource(found.series)
     hours = block_start(start_ms), end_ms + -end_ms % BLOCK_MS
     newest = {found.cluster: found.span_ms[1]}
     minutes = minute_rows(source, limits, stats, *hours, newest)
-    steps_s["minutes"] = hurry.passed_s
-    hurry.check()
-    neighbours, whole, more = sharing(minutes, prometheus, found, asked, hours, hurry)
+    steps_s["minutes"] = deadline.passed_s
+    deadline.check()
+    neighbours, whole, more = sharing(minutes, prometheus, found, question, hours, deadline)
     notes += more
     signals = signals_of(minutes, neighbours, whole=whole)
-    steps_s["signals"] = hurry.passed_s
+    steps_s["signals"] = deadline.passed_s
     judged = judge(
-        signals, asked, found.span_ms, hurry,
+        signals, question, found.span_ms, deadline,
         window_ms=settings.window if window_ms is None else window_ms,
         every_ms=settings.every if every_ms is None else every_ms,
     )  # fmt: skip
-    steps_s["verdicts"] = hurry.passed_s
+    steps_s["verdicts"] = deadline.passed_s
     if judged.left_out:
-        notes.append(f"{judged.left_out} earlier windows were not judged: the time was up.")
+        notes.append(sentence("diagnose_now.left_out", windows=judged.left_out))
     newest_of = {
-        key: one for key, one in judged.newest.items() if asked.means(key.partition, key.subscription)
+        key: one for key, one in judged.newest.items() if question.means(key.partition, key.subscription)
     }
     return NowAnswer(
-        asked=asked,
+        question=question,
         cluster=found.cluster,
         start_ms=start_ms,
         end_ms=end_ms,
         newest_ms=found.span_ms[1],
-        verdicts=judged.newest_rows(asked),
+        verdicts=judged.newest_rows(question),
         windows=judged.earlier_rows(),
         signals=signals,
         limits=limits,
         topic_stats=stats,
-        slowest=_slowest(newest_of, found, said, stats),
+        slowest=_slowest(newest_of, found, admin_data, stats),
         neighbours=_neighbours(newest_of, signals),
         partitions=tuple(over_partitions([one.to_row() for one in judged.newest.values()])),
         notes=tuple(notes),
-        took_s=hurry.passed_s,
+        took_s=deadline.passed_s,
         source_requests=found.requests,
-        admin_requests=said.requests,
+        admin_requests=admin_data.requests,
         series=len(found.series),
         samples=found.samples,
         steps_s=steps_s,
@@ -199,45 +202,53 @@ def diagnose_now(
 # -- the admin API ------------------------------------------------------------------------------
 
 
-def _said(said_by: Waited[SaidOfTopic] | None, hurry: Hurry) -> tuple[SaidOfTopic, list[str]]:
-    if said_by is None:
-        return SaidOfTopic(), ["Limits are unknown: no admin API was named (--pulsar-admin URL)."]
+def _admin_data(
+    pending: Waited[TopicAdminData] | None, deadline: Deadline
+) -> tuple[TopicAdminData, list[str]]:
+    if pending is None:
+        return TopicAdminData(), [sentence("diagnose_now.no_admin")]
     try:
-        said = said_by.result(hurry, _ADMIN_UNTIL, "The admin API")
+        admin_data = pending.result(deadline, _ADMIN_UNTIL, "The admin API")
     except SourceError as error:
-        return SaidOfTopic(), [f"Limits are unknown. {error}"]
-    if not said.failures:
-        return said, []
-    first = said.failures[0]
-    return said, [
-        f"{len(said.failures)} questions to the admin API have no answer, such as {first.scope} of {first.key}: "
-        f"{first.reason}. What they would tell is unknown."
+        return TopicAdminData(), [sentence("diagnose_now.admin_failed", error=error)]
+    if not admin_data.failures:
+        return admin_data, []
+    first = admin_data.failures[0]
+    return admin_data, [
+        sentence(
+            "diagnose_now.admin_incomplete",
+            requests=len(admin_data.failures),
+            scope=first.scope,
+            key=first.key,
+            reason=first.reason,
+        )
     ]
 
 
-def _of_this_cluster(said: SaidOfTopic, found: TopicSamples) -> tuple[SaidOfTopic, list[str]]:
-    """What was said, unless it is of another cluster than the samples."""
+def _of_this_cluster(admin_data: TopicAdminData, found: TopicSamples) -> tuple[TopicAdminData, list[str]]:
+    """What the admin API returned, unless it is of another cluster than the samples."""
     instances = {one.labels.get("instance", "") for one in found.series}
-    other = other_cluster(said.policies, found.cluster, instances)
+    other = other_cluster(admin_data.policies, found.cluster, instances)
     if other is None:
-        return said, []
-    words = other_cluster_words(other, found.cluster)
-    return SaidOfTopic(requests=said.requests), [
-        f"Limits are unknown: {words}. Where it is the same cluster, name it with --cluster {found.cluster}."
+        return admin_data, []
+    difference = other_cluster_words(other, found.cluster)
+    return TopicAdminData(requests=admin_data.requests), [
+        sentence("diagnose_now.other_cluster", difference=difference, cluster=found.cluster)
     ]
 
 
 def _refused(found: TopicSamples) -> list[str]:
     return [
-        f"{count} series could not be placed: {reason}." for reason, count in sorted(found.refused.items())
+        sentence("diagnose_now.not_placed", series=count, reason=reason)
+        for reason, count in sorted(found.refused.items())
     ]
 
 
-# -- beside the verdicts ------------------------------------------------------------------------
+# -- next to the verdicts ----------------------------------------------------------------------
 
 
 def _slowest(
-    newest: dict[SubscriptionKey, Verdict], found: TopicSamples, said: SaidOfTopic, stats: pa.Table
+    newest: dict[SubscriptionKey, Verdict], found: TopicSamples, admin_data: TopicAdminData, stats: pa.Table
 ) -> dict[SubscriptionKey, SlowConsumers]:
     kinds = {
         SubscriptionKey(*(row[name] for name in SUBSCRIPTION_KEY_NAMES)): row["subscription_type"]
@@ -253,7 +264,7 @@ def _slowest(
             of_key.get((str(key.partition), key.subscription), ()),
             one.window_start_ms,
             one.window_end_ms,
-            stats=said.consumers,
+            stats=admin_data.consumers,
             subscription_type=kinds.get(key),
         )
         for key, one in newest.items()
@@ -264,7 +275,7 @@ def _slowest(
 def _neighbours(
     newest: dict[SubscriptionKey, Verdict], signals: pa.Table
 ) -> dict[SubscriptionKey, list[QuotaUse]]:
-    """Of a broker's limit only this topic's subscriptions are in the signals, so nobody is named for it."""
+    """Of a broker's limit only this topic's subscriptions are in the signals, so none is named for it."""
     return {
         key: quota_neighbours(signals, key, one.limiter, one.window_start_ms, one.window_end_ms)
         for key, one in newest.items()

@@ -12,9 +12,9 @@ def document(answer: NowAnswer) -> dict[str, Any]:
     """An answer as one document of plain values, but for ``signals``."""
     return {
         "cluster": answer.cluster,
-        "topic": answer.asked.topic,
-        "asked_start_ms": answer.asked.start_ms,
-        "asked_end_ms": answer.asked.end_ms,
+        "topic": answer.question.topic,
+        "asked_start_ms": answer.question.start_ms,
+        "asked_end_ms": answer.question.end_ms,
         "read_start_ms": answer.start_ms,
         "read_end_ms": answer.end_ms,
         "newest_sample_ms": answer.newest_ms,

@@ -1,4 +1,4 @@
-"""What is asked about. In: a subscription or a topic as a user writes it, and a range. Out: an :class:`NowQuestion`."""
+"""What is diagnosed. In: a subscription or a topic as a user writes it, and a range. Out: an :class:`NowQuestion`."""
 
 from __future__ import annotations
 

@@ -8,13 +8,14 @@ from __future__ import annotations
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from throttlescope.app.services.diagnose_now.deadline import Hurry, Waited
+from throttlescope.app.services.diagnose_now.deadline import Deadline, Waited
 from throttlescope.app.services.diagnose_now.question import NowQuestion
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
 from throttlescope.ingest.contracts.vocabulary import UNITS
 from throttlescope.ingest.core.errors import SourceError
 from throttlescope.ingest.sources.prometheus import PrometheusSource
+from throttlescope.models.messages.catalogue import sentence
 from throttlescope.transforms.minutes import minute_rows
 from throttlescope.transforms.promql.source import Series
 from throttlescope.transforms.topic_samples import IndexedSource, TopicSamples, read_sharing
@@ -27,11 +28,11 @@ def sharing(
     minutes: pa.Table,
     prometheus: PrometheusSource,
     found: TopicSamples,
-    asked: NowQuestion,
+    question: NowQuestion,
     hours: tuple[int, int],
-    hurry: Hurry,
+    deadline: Deadline,
 ) -> tuple[pa.Table | None, bool, list[str]]:
-    """Read what uses the limits of the topic's brokers beside it.
+    """Read what else uses the limits of the topic's brokers.
 
     Returns
     -------
@@ -51,7 +52,7 @@ def sharing(
     def read() -> pa.Table:
         start_ms = min(hours[0], found.span_ms[0])
         series = read_sharing(
-            prometheus.samples, prometheus.mapping, found.cluster, asked.topic, brokers, start_ms, hours[1],
+            prometheus.samples, prometheus.mapping, found.cluster, question.topic, brokers, start_ms, hours[1],
             in_entries=in_entries,
         )  # fmt: skip
         source, stats = IndexedSource(series), TABLES["topic_stats"].loose_schema.empty_table()
@@ -61,9 +62,9 @@ def sharing(
         return minute_rows(source, limits, stats, *hours, {found.cluster: found.span_ms[1]})
 
     try:
-        return Waited(read).result(hurry, _SHARING_UNTIL, "What shares the broker's limit"), True, []
+        return Waited(read).result(deadline, _SHARING_UNTIL, sentence("diagnose_now.sharing")), True, []
     except SourceError as error:
-        return None, False, [f"The use of the broker's limit is unknown. {error}"]
+        return None, False, [sentence("diagnose_now.broker_use_unknown", error=error)]
 
 
 def _counting_entries(minutes: pa.Table, series: list[Series]) -> pa.Table:

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from throttlescope.app.pipeline.sources.prometheus import label_mapping
-from throttlescope.app.services.diagnose_now.admin import CALLS_PER_S, HurriedAdmin
-from throttlescope.app.services.diagnose_now.deadline import Hurry
+from throttlescope.app.services.diagnose_now.admin import CALLS_PER_S, DeadlineAdmin
+from throttlescope.app.services.diagnose_now.deadline import Deadline
 from throttlescope.ingest.core.errors import InputError
 from throttlescope.ingest.core.labels import LabelMapping
 from throttlescope.ingest.core.selector import Selector, parse_selector
@@ -26,11 +26,11 @@ class Sources:
     cluster: Cluster
     mapping: LabelMapping
     match: Sequence[Selector]
-    admin: HurriedAdmin | None
+    admin: DeadlineAdmin | None
 
     @classmethod
     def of(cls, settings: Settings, cluster: str | None, *, override_cluster: bool = False) -> Sources:
-        """The sources of one cluster of the settings, of the only one by default; nothing is asked yet.
+        """The sources of one cluster of the settings, of the only one by default; nothing is requested yet.
 
         Raises
         ------
@@ -55,16 +55,16 @@ class Sources:
         mapping = label_mapping(name, found, override_cluster=override_cluster)
         admin = None
         if found.pulsar_admin is not None:
-            asked = "admin_calls_per_s" in settings.ingest.model_fields_set
-            admin = HurriedAdmin(
+            configured = "admin_calls_per_s" in settings.ingest.model_fields_set
+            admin = DeadlineAdmin(
                 list(found.pulsar_admin.urls),
                 found.pulsar_admin.access(),
-                settings.ingest.admin_calls_per_s if asked else CALLS_PER_S,
+                settings.ingest.admin_calls_per_s if configured else CALLS_PER_S,
             )
         return cls(found, mapping, [parse_selector(text) for text in found.match], admin)
 
-    def prometheus(self, hurry: Hurry) -> PrometheusSource:
-        """Ask the Prometheus whether it is one.
+    def prometheus(self, deadline: Deadline) -> PrometheusSource:
+        """Open the Prometheus, and check that it is one.
 
         Raises
         ------
@@ -72,10 +72,10 @@ class Sources:
         """
         section = self.cluster.prometheus
         return open_prometheus(
-            section.url, _within(section.access(), hurry), reader=section.reader, mapping=self.mapping
+            section.url, _within(section.access(), deadline), reader=section.reader, mapping=self.mapping
         )
 
 
-def _within(access: Access, hurry: Hurry) -> Access:
+def _within(access: Access, deadline: Deadline) -> Access:
     """No answer is waited for longer than the whole may take."""
-    return replace(access, timeout_s=max(0.1, min(access.timeout_s, hurry.left_s)))
+    return replace(access, timeout_s=max(0.1, min(access.timeout_s, deadline.left_s)))

@@ -12,7 +12,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from throttlescope.app.services.diagnose_now.deadline import Hurry
+from throttlescope.app.services.diagnose_now.deadline import Deadline
 from throttlescope.app.services.diagnose_now.question import NowQuestion
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.core.times import MINUTE_MS
@@ -35,7 +35,7 @@ class JudgedTopic:
     Attributes
     ----------
     newest : dict
-        Per subscription partition the verdict of its newest window; of the subscriptions asked for on all partitions, because one
+        Per subscription partition the verdict of its newest window; of the requested subscriptions on all partitions, because one
         partition's verdict means little without the others'.
     earlier : list of dict
         Rows of ``verdicts`` of the windows on the grid.
@@ -47,9 +47,11 @@ class JudgedTopic:
     earlier: list[dict[str, Any]] = field(default_factory=list)
     left_out: int = 0
 
-    def newest_rows(self, asked: NowQuestion) -> pa.Table:
+    def newest_rows(self, question: NowQuestion) -> pa.Table:
         rows = [
-            one.to_row() for key, one in self.newest.items() if asked.means(key.partition, key.subscription)
+            one.to_row()
+            for key, one in self.newest.items()
+            if question.means(key.partition, key.subscription)
         ]
         return pa.Table.from_pylist(rows, schema=_SCHEMA)
 
@@ -59,9 +61,9 @@ class JudgedTopic:
 
 def judge(
     signals: pa.Table,
-    asked: NowQuestion,
+    question: NowQuestion,
     span_ms: tuple[int, int],
-    hurry: Hurry,
+    deadline: Deadline,
     *,
     window_ms: int,
     every_ms: int,
@@ -72,32 +74,34 @@ def judge(
     ----------
     span_ms : (int, int)
         First and newest scrape: a window that reaches out of it would be judged by a part of its minutes.
-    hurry : Hurry
+    deadline : Deadline
         Newest windows are judged in any case; the others as long as there is time.
     """
-    first_ms = max(asked.start_ms, span_ms[0] - span_ms[0] % MINUTE_MS)
+    first_ms = max(question.start_ms, span_ms[0] - span_ms[0] % MINUTE_MS)
     # A minute that is not over would be judged by half of its scrapes.
-    end_ms = min(asked.end_ms - asked.end_ms % MINUTE_MS, span_ms[1] - span_ms[1] % MINUTE_MS + MINUTE_MS)
+    end_ms = min(
+        question.end_ms - question.end_ms % MINUTE_MS, span_ms[1] - span_ms[1] % MINUTE_MS + MINUTE_MS
+    )
     columns_of = {
         key: MinuteColumns(rows)
         for key, rows in by_subscription(signals)
-        if asked.subscription in (None, key.subscription)
+        if question.subscription in (None, key.subscription)
     }
     judged = JudgedTopic()
     if end_ms - window_ms >= first_ms:
         for key, columns in columns_of.items():
-            hurry.check()
+            deadline.check()
             window = _window(key, columns, end_ms - window_ms, end_ms)
             if window is not None:
                 judged.newest[key] = diagnose(window)
     for key, columns in columns_of.items():
-        if not asked.means(key.partition, key.subscription):
+        if not question.means(key.partition, key.subscription):
             continue
         for window in windows(
             key, columns, window_ms=window_ms, every_ms=every_ms, first_start_ms=first_ms, end_ms=end_ms
         ):
-            hurry.check()
-            if hurry.left_s <= 0:
+            deadline.check()
+            if deadline.left_s <= 0:
                 judged.left_out += 1
             else:
                 judged.earlier.append(diagnose(window).to_row())

@@ -12,26 +12,20 @@ from urllib.parse import quote
 
 from throttlescope.app.services.doctor.check import FAILED, OK, SKIPPED, WARNING, DoctorCheck, refused
 from throttlescope.ingest.core.errors import ThrottlescopeError
+from throttlescope.models.messages.catalogue import sentence
 
 if TYPE_CHECKING:
     from throttlescope.app.config import Cluster
 
 AREA = "pulsar_admin"
-_RESTART = "in broker.conf and restart the brokers"
-
-# (setting, value that hides evidence, what it hides, fix). Read from the broker's own runtime configuration.
+#: Switches of the broker's runtime configuration: the value that hides evidence, and how bad that is.
 _SWITCHES = (
-    ("exposeTopicLevelMetricsInPrometheus", "false", FAILED, "no subscription has a series",
-     f"set exposeTopicLevelMetricsInPrometheus=true {_RESTART}"),
-    ("exposeConsumerLevelMetricsInPrometheus", "false", WARNING, "permits of consumers are hidden",
-     f"set exposeConsumerLevelMetricsInPrometheus=true {_RESTART} (9 more series per consumer)"),
-    ("exposePreciseBacklogInPrometheus", "false", WARNING, "the backlog is two counters subtracted; it can be wrong for hours",
-     f"set exposePreciseBacklogInPrometheus=true {_RESTART} (slower scrapes)"),
-    ("metricsBufferResponse", "true", WARNING, "scrapes inside a minute return the same values",
-     f"set metricsBufferResponse=false {_RESTART}"),
-    ("topicLevelPoliciesEnabled", "false", WARNING, "limits can only be set per namespace and broker",
-     f"set topicLevelPoliciesEnabled=true {_RESTART}, if topics need limits of their own"),
-)  # fmt: skip
+    ("exposeTopicLevelMetricsInPrometheus", "false", FAILED),
+    ("exposeConsumerLevelMetricsInPrometheus", "false", WARNING),
+    ("exposePreciseBacklogInPrometheus", "false", WARNING),
+    ("metricsBufferResponse", "true", WARNING),
+    ("topicLevelPoliciesEnabled", "false", WARNING),
+)
 
 
 def examine_admin(name: str, cluster: Cluster, seen: Mapping[str, Any]) -> list[DoctorCheck]:
@@ -43,10 +37,10 @@ def examine_admin(name: str, cluster: Cluster, seen: Mapping[str, Any]) -> list[
         From the Prometheus checks: ``clusters`` (values of the cluster label), ``brokers`` (how many are scraped) and
         ``labels`` (of one subscription).
     """
-    from throttlescope.app.services.doctor.requests import AdminQuestions
+    from throttlescope.app.services.doctor.requests import AdminReader
 
     try:
-        admin = AdminQuestions(list(cluster.pulsar_admin.urls), cluster.pulsar_admin.access())
+        admin = AdminReader(list(cluster.pulsar_admin.urls), cluster.pulsar_admin.access())
     except ThrottlescopeError as error:
         return [refused(name, AREA, "reachable", error)]
     return _AdminExamination(name, cluster, seen, admin).run()
@@ -59,10 +53,11 @@ class _AdminExamination:
 
     def run(self) -> list[DoctorCheck]:
         try:
-            version = str(self.admin.ask("brokers/version"))
+            version = str(self.admin.read("brokers/version"))
         except ThrottlescopeError as error:
             return [refused(self.name, AREA, "reachable", error)]
-        self._say("reachable", OK, f"{', '.join(self.cluster.pulsar_admin.urls)}, Pulsar {version}")
+        urls = ", ".join(self.cluster.pulsar_admin.urls)
+        self._say("reachable", OK, sentence("doctor.admin.reachable", urls=urls, version=version))
         self._version(version)
         for check in (self._configuration, self._cluster_name, self._brokers, self._policies, self._stats):
             self._guarded(check)
@@ -70,87 +65,89 @@ class _AdminExamination:
 
     def _version(self, version: str) -> None:
         if has_throttle_counters(version):
-            self._say("version", OK, f"{version} has the throttle counters")
+            self._say("version", OK, sentence("doctor.admin.version", version=version))
         else:
             self._say(
-                "version", WARNING, f"{version} has no throttle counters",
-                "upgrade to 4.0.4, 4.1.0 or newer; until then only use / limit can prove a limiter",
+                "version", WARNING, sentence("doctor.admin.old_version", version=version),
+                sentence("doctor.admin.old_version.fix"),
             )  # fmt: skip
 
     def _configuration(self) -> None:
-        runtime = self.admin.ask("brokers/configuration/runtime")
+        runtime = self.admin.read("brokers/configuration/runtime")
         hidden = 0
-        for setting, hides, status, cost, fix in _SWITCHES:
+        for setting, hides, status in _SWITCHES:
             if str(runtime.get(setting, "")).lower() == hides:
                 hidden += 1
-                self._say(setting, status, f"{hides}: {cost}", fix)
+                found, fix = sentence(f"doctor.switch.{setting}"), sentence(f"doctor.switch_fix.{setting}")
+                self._say(setting, status, found, fix)
         if not hidden:
-            self._say("switches", OK, "none of the broker's switches hides evidence")
+            self._say("switches", OK, sentence("doctor.admin.switches"))
         if str(runtime.get("dispatchThrottlingOnNonBacklogConsumerEnabled", "true")).lower() == "false":
             self._say(
                 "dispatchThrottlingOnNonBacklogConsumerEnabled", OK,
-                "false: caught-up subscriptions are exempt from limits; verdicts take it into account",
+                sentence("doctor.admin.caught_up_exempt"),
             )  # fmt: skip
         frequency = runtime.get("statsUpdateFrequencyInSecs")
         if frequency is not None:
-            self._say("rate gauges", OK, f"refreshed every {frequency} s (statsUpdateFrequencyInSecs)")
+            self._say("rate gauges", OK, sentence("doctor.admin.rate_gauges", seconds=frequency))
 
     def _cluster_name(self) -> None:
-        clusters = set(self.admin.ask("clusters"))
+        clusters = set(self.admin.read("clusters"))
         shown = self.seen.get("clusters") or {self.name}
         if clusters & set(shown):
             self._say("cluster name", OK, ", ".join(sorted(clusters & set(shown))))
         else:
             self._say(
                 "cluster name", WARNING,
-                f"the admin API says {', '.join(sorted(clusters))}, the metrics say {', '.join(sorted(shown))}",
-                "check that both addresses belong to the same cluster; its limits are joined by the configured name",
+                sentence("doctor.admin.other_cluster", listed=", ".join(sorted(clusters)), scraped=", ".join(sorted(shown))),
+                sentence("doctor.admin.other_cluster.fix"),
             )  # fmt: skip
 
     def _brokers(self) -> None:
-        listed, scraped = len(self.admin.ask("brokers")), self.seen.get("brokers")
-        if scraped is None or listed == scraped:
-            self._say(
-                "brokers", OK, f"{listed} listed" + ("" if scraped is None else ", as many are scraped")
-            )
+        listed, scraped = len(self.admin.read("brokers")), self.seen.get("brokers")
+        if scraped is None:
+            self._say("brokers", OK, sentence("doctor.admin.brokers_listed", listed=listed))
+        elif listed == scraped:
+            self._say("brokers", OK, sentence("doctor.admin.brokers", listed=listed))
         elif scraped < listed:
             self._say(
-                "brokers", WARNING, f"{scraped} of {listed} brokers are scraped",
-                "scrape every broker: topics of the others have no verdicts",
+                "brokers", WARNING, sentence("doctor.admin.fewer_scraped", scraped=scraped, listed=listed),
+                sentence("doctor.admin.fewer_scraped.fix"),
             )  # fmt: skip
         else:
             self._say(
-                "brokers", WARNING, f"{scraped} brokers are scraped, the admin API lists {listed}",
-                "check that both addresses belong to the same cluster, and that no two clusters share a label cluster",
+                "brokers", WARNING, sentence("doctor.admin.more_scraped", scraped=scraped, listed=listed),
+                sentence("doctor.admin.more_scraped.fix"),
             )  # fmt: skip
 
     def _policies(self) -> None:
         namespace = _namespace(self.seen, self.cluster)
         if namespace is None:
-            tenants = self.admin.ask("tenants")
-            self._say("rights", OK, f"may list tenants ({len(tenants)}); no topic known for further checks")
+            tenants = self.admin.read("tenants")
+            self._say("rights", OK, sentence("doctor.admin.tenants", tenants=len(tenants)))
             return
-        self.admin.ask(f"namespaces/{_path(namespace)}")
-        self._say("rights on policies", OK, f"may read the policies of {namespace}")
+        self.admin.read(f"namespaces/{_path(namespace)}")
+        self._say("rights on policies", OK, sentence("doctor.admin.policies", namespace=namespace))
 
     def _stats(self) -> None:
         topic = _topic(self.seen, self.cluster)
         if topic is None:
-            self._say("rights on topics", SKIPPED, "no topic known from Prometheus")
+            self._say("rights on topics", SKIPPED, sentence("doctor.admin.no_topic"))
             return
         domain, rest = topic.split("://", 1)
-        stats = self.admin.ask(f"{domain}/{_path(rest)}/stats")
+        stats = self.admin.read(f"{domain}/{_path(rest)}/stats")
         subscriptions = stats.get("subscriptions", {})
         counted = [s for s in subscriptions.values() if "dispatchThrottledMsgEventsBySubscriptionLimit" in s]
         if subscriptions and not counted:
             self._say(
                 "topic stats",
                 WARNING,
-                f"{topic}: no throttle counts in the answer",
-                "upgrade to 4.0.4, 4.1.0 or newer",
+                sentence("doctor.admin.no_counts", topic=topic),
+                sentence("doctor.admin.no_counts.fix"),
             )
         else:
-            self._say("topic stats", OK, f"may read {topic}: {len(subscriptions)} subscriptions")
+            found = sentence("doctor.admin.topic_stats", topic=topic, subscriptions=len(subscriptions))
+            self._say("topic stats", OK, found)
 
     def _say(self, check: str, status: str, found: str, fix: str = "") -> None:
         self.checks.append(DoctorCheck(self.name, AREA, check, status, found, fix))
@@ -169,7 +166,7 @@ class _AdminExamination:
                     what,
                     WARNING,
                     failed.found,
-                    failed.fix or "grant the token the permission to read it",
+                    failed.fix or sentence("doctor.admin.not_allowed.fix"),
                 )
             )
 

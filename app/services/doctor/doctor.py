@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from throttlescope.app.services.doctor.check import FAILED, OK, WARNING, DoctorCheck, refused
 from throttlescope.ingest.core.errors import EXIT_INPUT, EXIT_UNREACHABLE, ThrottlescopeError
+from throttlescope.models.messages.catalogue import sentence
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -36,8 +37,8 @@ def examine(settings: Settings, config_file: Path | None) -> list[DoctorCheck]:
         else:
             checks.append(
                 DoctorCheck(
-                    name, "pulsar_admin", "given", WARNING, "no admin API: limits, subscription types and "
-                    "messages per entry stay unknown", "add --pulsar-admin URL, or [clusters.NAME.pulsar_admin]",
+                    name, "pulsar_admin", "given", WARNING, sentence("doctor.configuration.no_admin"),
+                    sentence("doctor.configuration.no_admin.fix"),
                 )
             )  # fmt: skip
     # A cluster without a configured name has none to show.
@@ -58,12 +59,15 @@ def as_dict(check: DoctorCheck) -> dict[str, Any]:
 
 
 def _configuration(settings: Settings, config_file: Path | None) -> Iterable[DoctorCheck]:
-    found = f"{config_file} is valid" if config_file else "no file; flags and defaults"
+    if config_file:
+        found = sentence("doctor.configuration.file", file=config_file)
+    else:
+        found = sentence("doctor.configuration.no_file")
     yield DoctorCheck("", "configuration", "file", OK, found)
     if not settings.clusters:
         yield DoctorCheck(
-            "", "configuration", "sources", FAILED, "no source to examine",
-            "add --prometheus URL, or a [clusters.NAME.prometheus] table to throttlescope.toml",
+            "", "configuration", "sources", FAILED, sentence("doctor.configuration.no_source"),
+            sentence("doctor.configuration.no_source.fix"),
         )  # fmt: skip
     for name, cluster in settings.clusters.items():
         for area in ("prometheus", "pulsar_admin"):
@@ -82,20 +86,20 @@ def _configuration(settings: Settings, config_file: Path | None) -> Iterable[Doc
                         "configuration",
                         f"{area}.{key}",
                         FAILED,
-                        f"{path} is not there",
-                        "correct the path",
+                        sentence("doctor.configuration.no_path", path=path),
+                        sentence("doctor.configuration.no_path.fix"),
                     )
             if not access.verify:
                 yield DoctorCheck(
-                    name, "configuration", f"{area}.verify", WARNING, "the server's certificate is not checked",
-                    "give its authority with ca_file and drop verify = false",
+                    name, "configuration", f"{area}.verify", WARNING, sentence("doctor.configuration.not_verified"),
+                    sentence("doctor.configuration.not_verified.fix"),
                 )  # fmt: skip
             urls = [access.url] if area == "prometheus" else access.urls
             secret = access.username or access.token_file or access.token_env
             if secret and any(url.startswith("http://") for url in urls) and not all(map(_is_loopback, urls)):
                 yield DoctorCheck(
-                    name, "configuration", f"{area}.url", WARNING, "a secret is sent without TLS",
-                    "use an https:// address",
+                    name, "configuration", f"{area}.url", WARNING, sentence("doctor.configuration.no_tls"),
+                    sentence("doctor.configuration.no_tls.fix"),
                 )  # fmt: skip
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from throttlescope.app.config import UNNAMED
 from throttlescope.app.services.doctor.check import FAILED, OK, SKIPPED, WARNING, DoctorCheck, refused
 from throttlescope.ingest.core.errors import ThrottlescopeError
+from throttlescope.models.messages.catalogue import sentence
 from throttlescope.models.messages.units import duration_text
 
 if TYPE_CHECKING:
@@ -25,22 +26,20 @@ _FRESH_S = 300
 _SLOWEST_SCRAPE_S = 60
 _GREATEST_SKEW_S = 15
 
-# The effect of a missing metric, and its fix. Without the first three there are no verdicts.
+#: Groups of metrics by what they are needed for. Without the first two there are no verdicts.
 _METRICS = (
-    (("pulsar_subscription_back_log_no_delayed",), FAILED, "no backlog, so no verdict"),
-    (("pulsar_out_messages_total", "pulsar_out_bytes_total"), FAILED, "no dispatch rate, so use / limit is unknown"),
-    (("pulsar_in_messages_total", "pulsar_in_bytes_total"), WARNING, "no publish rate: growth cannot be explained"),
-    (("pulsar_subscription_msg_ack_rate",), WARNING, "no ack rate: consumption is only seen as dispatch"),
-    (("pulsar_subscription_consumers_count",), WARNING, "no_consumers cannot be distinguished from slow_consumers"),
-    (("pulsar_subscription_unacked_messages",), WARNING, "queue fill of Shared subscriptions stays unknown"),
-    (("pulsar_storage_write_rate",), WARNING, "messages per entry only from the admin API"),
-)  # fmt: skip
+    ("backlog", FAILED, ("pulsar_subscription_back_log_no_delayed",)),
+    ("dispatch", FAILED, ("pulsar_out_messages_total", "pulsar_out_bytes_total")),
+    ("publish", WARNING, ("pulsar_in_messages_total", "pulsar_in_bytes_total")),
+    ("acks", WARNING, ("pulsar_subscription_msg_ack_rate",)),
+    ("consumers", WARNING, ("pulsar_subscription_consumers_count",)),
+    ("unacked", WARNING, ("pulsar_subscription_unacked_messages",)),
+    ("writes", WARNING, ("pulsar_storage_write_rate",)),
+)
 _THROTTLE = (
     "pulsar_subscription_dispatch_throttled_msg_events",
     "pulsar_subscription_dispatch_throttled_bytes_events",
 )
-_TOPIC_LEVEL = "set exposeTopicLevelMetricsInPrometheus=true in broker.conf and restart the brokers"
-_CONSUMER_LEVEL = "set exposeConsumerLevelMetricsInPrometheus=true in broker.conf and restart the brokers (9 more series per consumer)"
 
 
 def examine_prometheus(name: str, cluster: Cluster) -> tuple[list[DoctorCheck], dict[str, Any]]:
@@ -52,10 +51,10 @@ def examine_prometheus(name: str, cluster: Cluster) -> tuple[list[DoctorCheck], 
     dict
         ``clusters`` (values of the cluster label), ``topic`` and ``subscription`` (one of them, for the admin checks).
     """
-    from throttlescope.app.services.doctor.requests import PrometheusQuestions
+    from throttlescope.app.services.doctor.requests import PrometheusQueries
 
     try:
-        api = PrometheusQuestions(cluster.prometheus.url, cluster.prometheus.access())
+        api = PrometheusQueries(cluster.prometheus.url, cluster.prometheus.access())
     except ThrottlescopeError as error:
         return [refused(name, AREA, "reachable", error)], {}
     return _PrometheusExamination(name, cluster, api).run()
@@ -93,7 +92,9 @@ class _PrometheusExamination:
         except ThrottlescopeError as error:
             self.checks.append(refused(self.name, AREA, "reachable", error))
             return False
-        self._say("reachable", OK, f"{self.cluster.prometheus.url}, version {version or 'unknown'}")
+        url = self.cluster.prometheus.url
+        found = sentence("doctor.prometheus.reachable", url=url, version=version or "unknown")
+        self._say("reachable", OK, found)
         self._guarded(self._clock, set())
         self._guarded(self._remote_read, set())
         return True
@@ -102,23 +103,22 @@ class _PrometheusExamination:
         skew_s = self.api.now_s() - time.time()
         if abs(skew_s) > _GREATEST_SKEW_S:
             self._say(
-                "clock", WARNING, f"its clock differs from this machine's by {skew_s:+.0f} s",
-                "synchronise both clocks; relative times such as -6h count from this machine's",
+                "clock", WARNING, sentence("doctor.prometheus.clock_differs", skew_s=skew_s),
+                sentence("doctor.prometheus.clock_differs.fix"),
             )  # fmt: skip
         else:
-            self._say("clock", OK, f"within {_GREATEST_SKEW_S} s of this machine's")
+            self._say("clock", OK, sentence("doctor.prometheus.clock", seconds=_GREATEST_SKEW_S))
 
     def _remote_read(self, _: set[str]) -> None:
         wanted = self.cluster.prometheus.reader
         if wanted == "api":
-            self._say("remote read", SKIPPED, 'not checked: reader = "api"')
+            self._say("remote read", SKIPPED, sentence("doctor.prometheus.remote_read_unused"))
         elif self.api.offers_remote_read():
-            self._say("remote read", OK, "offered: samples come streamed, staleness markers kept")
+            self._say("remote read", OK, sentence("doctor.prometheus.remote_read"))
         else:
             self._say(
                 "remote read", FAILED if wanted == "remote_read" else WARNING,
-                "not offered: samples come as JSON, slower and without staleness markers",
-                "allow POST /api/v1/read in the proxy before it" + (' or set reader = "auto"' if wanted != "auto" else ""),
+                sentence("doctor.prometheus.no_remote_read"), sentence(f"doctor.prometheus.no_remote_read.fix.{wanted}"),
             )  # fmt: skip
 
     # -- content ---------------------------------------------------------------------------
@@ -131,63 +131,65 @@ class _PrometheusExamination:
             return set()
         if not names:
             self._say(
-                "Pulsar metrics", FAILED, "no series begins with pulsar_",
-                "scrape the brokers' /metrics/ on their web port (8080), or configure the Prometheus that does",
+                "Pulsar metrics", FAILED, sentence("doctor.prometheus.no_names"),
+                sentence("doctor.prometheus.no_names.fix"),
             )  # fmt: skip
         else:
-            self._say("Pulsar metrics", OK, f"{len(names)} names begin with pulsar_")
+            self._say("Pulsar metrics", OK, sentence("doctor.prometheus.names", names=len(names)))
         return names
 
     def _topic_level(self, names: set[str]) -> bool:
         subscriptions = self._count(BACKLOG, f'{self._label("subscription")}!=""')
         if subscriptions:
-            self._say("topic level", OK, f"{subscriptions:,.0f} subscription partitions have a backlog")
+            found = sentence("doctor.prometheus.topic_level", subscriptions=subscriptions)
+            self._say("topic level", OK, found)
         elif BACKLOG in names:
             self._say(
                 "topic level",
                 FAILED,
-                f"{BACKLOG} has had no sample with a subscription for 5 minutes",
-                "check that the brokers' targets are up and that topics are loaded; or correct the label mapping",
+                sentence("doctor.prometheus.no_samples", metric=BACKLOG),
+                sentence("doctor.prometheus.no_samples.fix"),
             )
         else:
             self._say(
                 "topic level",
                 FAILED,
-                "only sums are exposed: there is no series of a subscription",
-                _TOPIC_LEVEL,
+                sentence("doctor.prometheus.only_sums"),
+                sentence("doctor.prometheus.only_sums.fix"),
             )
         return subscriptions > 0
 
     def _metrics(self, names: set[str]) -> None:
-        for group, status, cost in _METRICS:
+        for purpose, status, group in _METRICS:
             missing = [metric for metric in group if metric not in names]
             if missing:
                 self._say(
                     "metric",
                     status,
-                    f"missing {', '.join(missing)}: {cost}",
-                    "check that no metric_relabel_configs drops it",
+                    sentence(f"doctor.missing_metric.{purpose}", metrics=", ".join(missing)),
+                    sentence("doctor.prometheus.missing_metric.fix"),
                 )
 
     def _throttle_counters(self, names: set[str]) -> None:
         missing = [metric for metric in _THROTTLE if metric not in names]
         if not missing:
-            self._say("throttle counters", OK, "present (Pulsar 4.0.4, 4.1.0 or newer)")
+            self._say("throttle counters", OK, sentence("doctor.prometheus.throttle_counters"))
             return
         versions = ", ".join(sorted(self._values("pulsar_version_info", "version"))) or "unknown"
         self._say(
-            "throttle counters", WARNING, f"missing {', '.join(missing)}; brokers' version: {versions}",
-            "upgrade the brokers to 4.0.4, 4.1.0 or newer; until then only use / limit can prove a limiter",
+            "throttle counters", WARNING,
+            sentence("doctor.prometheus.no_throttle_counters", metrics=", ".join(missing), versions=versions),
+            sentence("doctor.prometheus.no_throttle_counters.fix"),
         )  # fmt: skip
 
     def _consumer_level(self, names: set[str]) -> None:
         if "pulsar_consumer_available_permits" in names:
-            self._say("consumer metrics", OK, "permits of consumers are exposed")
+            self._say("consumer metrics", OK, sentence("doctor.prometheus.consumer_level"))
         else:
             self._say(
                 "consumer metrics", WARNING,
-                "permits of consumers are hidden: a full client queue is seen only in samples of the admin API's stats",
-                _CONSUMER_LEVEL,
+                sentence("doctor.prometheus.no_consumer_level"),
+                sentence("doctor.prometheus.no_consumer_level.fix"),
             )  # fmt: skip
 
     def _freshness(self, _: set[str]) -> None:
@@ -196,33 +198,38 @@ class _PrometheusExamination:
             return
         status = OK if age_s < _FRESH_S else WARNING
         self._say(
-            "freshness", status, f"newest sample is {duration_text(round(age_s * 1000))} old",
-            "" if status == OK else "check that the brokers' targets are up",
+            "freshness", status, sentence("doctor.prometheus.freshness", age=duration_text(round(age_s * 1000))),
+            "" if status == OK else sentence("doctor.prometheus.old.fix"),
         )  # fmt: skip
 
     def _scrape_interval(self, _: set[str]) -> None:
         # One series per broker, so the raw samples are few; the share of lost scrapes shows in them too.
         times = [
-            [float(t) for t, _ in row["values"]] for row in self.api.ask("pulsar_broker_topics_count[10m]")
+            [float(t) for t, _ in row["values"]]
+            for row in self.api.query_now("pulsar_broker_topics_count[10m]")
         ]
         gaps = [b - a for series in times for a, b in itertools.pairwise(series)]
         if not gaps:
-            self._say("scrape interval", SKIPPED, "fewer than two samples in the last 10 minutes")
+            self._say("scrape interval", SKIPPED, sentence("doctor.prometheus.too_few_samples"))
             return
         interval_s = statistics.median(gaps)
         lost = sum(gap > 1.5 * interval_s for gap in gaps)
-        text = f"{interval_s:.0f} s" + (f", {lost} of {len(gaps)} scrapes late or lost" if lost else "")
+        if lost:
+            text = sentence(
+                "doctor.prometheus.lost_scrapes", interval_s=interval_s, lost=lost, scrapes=len(gaps)
+            )
+        else:
+            text = sentence("doctor.prometheus.scrape_interval", interval_s=interval_s)
         if interval_s > _SLOWEST_SCRAPE_S:
             self._say(
-                "scrape interval", WARNING, text,
-                "scrape the brokers every 15 to 60 s; slower, brief throttling and restarts are not seen",
+                "scrape interval", WARNING, text, sentence("doctor.prometheus.slow_scrapes.fix"),
             )  # fmt: skip
         elif lost > len(gaps) / 20:
             self._say(
                 "scrape interval",
                 WARNING,
                 text,
-                "raise scrape_timeout, or see what keeps the brokers from answering",
+                sentence("doctor.prometheus.lost_scrapes.fix"),
             )
         else:
             self._say("scrape interval", OK, text)
@@ -232,36 +239,37 @@ class _PrometheusExamination:
         split = self._count(BACKLOG, f'{partition}!=""')
         joined = self._count(BACKLOG, f'{topic}=~".+-partition-[0-9]+"')
         if split and joined:
-            shape = "both shapes: brokers differ in splitTopicAndPartitionLabelInPrometheus"
+            shape = sentence("doctor.labels.both")
         elif split:
-            shape = f"split: topic in {topic}, partition in {partition}"
+            shape = sentence("doctor.labels.split", topic=topic, partition=partition)
+        elif joined:
+            shape = sentence("doctor.labels.joined", topic=topic)
         else:
-            shape = (
-                f"joined: the partition is part of {topic}"
-                if joined
-                else f"topic in {topic}, no partitioned topic seen"
-            )
+            shape = sentence("doctor.labels.not_partitioned", topic=topic)
         self._say("label shape", OK, shape)
 
         named = self._values(BACKLOG, self._label("namespace"))
         if not any("/" in value for value in named):
             exported = self._values(BACKLOG, "exported_namespace")
-            fix = "set honor_labels: true in the scrape configuration"
+            fix = sentence("doctor.labels.no_namespace.fix")
             if any("/" in value for value in exported):
-                fix += f', or namespace = "exported_namespace" in [clusters.{"NAME" if self.name == UNNAMED else self.name}.labels]'
+                own = "NAME" if self.name == UNNAMED else self.name
+                fix = sentence("doctor.labels.exported_namespace.fix", cluster=own)
             got = ", ".join(sorted(named)[:3]) or "nothing"
-            self._say("namespace label", FAILED, f"holds {got}, not tenant/namespace", fix)
+            self._say("namespace label", FAILED, sentence("doctor.labels.no_namespace", found=got), fix)
         else:
-            self._say("namespace label", OK, f"{len(named)} namespaces in {self._label('namespace')}")
+            found = sentence("doctor.labels.namespace", namespaces=len(named), label=self._label("namespace"))
+            self._say("namespace label", OK, found)
 
         clusters = self._values(BACKLOG, self._label("cluster"))
         self.seen["clusters"] = clusters
         if not clusters:
-            self._say("cluster label", OK, f"missing; filled with the configured name, {self.name}")
+            self._say("cluster label", OK, sentence("doctor.labels.no_cluster", cluster=self.name))
         elif self.name not in (*clusters, UNNAMED):
             self._say(
-                "cluster label", WARNING, f"holds {', '.join(sorted(clusters)[:5])}, not the configured {self.name}",
-                "name the table in throttlescope.toml (or --cluster) as the label says",
+                "cluster label", WARNING,
+                sentence("doctor.labels.other_cluster", found=", ".join(sorted(clusters)[:5]), cluster=self.name),
+                sentence("doctor.labels.other_cluster.fix"),
             )  # fmt: skip
         else:
             self._say("cluster label", OK, ", ".join(sorted(clusters)[:5]))
@@ -273,26 +281,25 @@ class _PrometheusExamination:
         most = self._number(f"max(count by ({labels}) ({BACKLOG}))")
         if most is not None and most > 1:
             self._say(
-                "one series each", WARNING, f"a subscription is there {most:.0f} times at once",
-                "scrape each broker once, and give each cluster a label of its own; a topic that has just moved is there twice "
-                "for up to 5 minutes",
+                "one series each", WARNING, sentence("doctor.prometheus.duplicates", most=most),
+                sentence("doctor.prometheus.duplicates.fix"),
             )  # fmt: skip
         else:
-            self._say("one series each", OK, "no subscription is scraped twice")
+            self._say("one series each", OK, sentence("doctor.prometheus.no_duplicates"))
         brokers = self._number("count(count by (instance) (pulsar_broker_rate_out))")
         if brokers is not None:
             self.seen["brokers"] = round(brokers)
-        row = self.api.ask(f"topk(1, {BACKLOG})")
+        row = self.api.query_now(f"topk(1, {BACKLOG})")
         if row:
             self.seen["labels"] = row[0]["metric"]
 
     def _specification(self, _: set[str]) -> None:
         wanted = self.cluster.specification
-        for does, what, rate, metric in (
+        for direction, unit, rate, metric in (
             ("dispatch", "messages/s", wanted.dispatch_msg_rate, "pulsar_broker_rate_out"),
             ("dispatch", "bytes/s", wanted.dispatch_bytes_rate, "pulsar_broker_throughput_out"),
-            ("take in", "messages/s", wanted.publish_msg_rate, "pulsar_broker_rate_in"),
-            ("take in", "bytes/s", wanted.publish_bytes_rate, "pulsar_broker_throughput_in"),
+            ("publish", "messages/s", wanted.publish_msg_rate, "pulsar_broker_rate_in"),
+            ("publish", "bytes/s", wanted.publish_bytes_rate, "pulsar_broker_throughput_in"),
         ):
             if rate is None:
                 continue
@@ -300,11 +307,12 @@ class _PrometheusExamination:
             if used is None:
                 self._say("specification", SKIPPED, f"{metric} is missing")
                 continue
-            text = f"brokers {does} {used:,.0f} of {rate:,.0f} {what} ({100 * used / rate:.0f} %)"
+            percent = 100 * used / rate
+            text = sentence(
+                f"doctor.specification.{direction}", used=used, rate=rate, unit=unit, percent=percent
+            )
             if used >= 0.8 * rate:
-                self._say(
-                    "specification", WARNING, text, "raise the cluster's specification or move load away"
-                )
+                self._say("specification", WARNING, text, sentence("doctor.prometheus.specification.fix"))
             else:
                 self._say("specification", OK, text)
 
@@ -327,9 +335,9 @@ class _PrometheusExamination:
         return self._number(f"count({metric}{{{matcher}}})") or 0.0
 
     def _number(self, query: str) -> float | None:
-        result = self.api.ask(query)
+        result = self.api.query_now(query)
         return float(result[0]["value"][1]) if result else None
 
     def _values(self, metric: str, label: str) -> set[str]:
-        rows = self.api.ask(f"group by ({label}) ({metric})")
+        rows = self.api.query_now(f"group by ({label}) ({metric})")
         return {row["metric"][label] for row in rows if row["metric"].get(label)}

@@ -17,20 +17,20 @@ if TYPE_CHECKING:
     from throttlescope.ingest.sources.access import Access
 
 
-class PrometheusQuestions(PrometheusApi):
+class PrometheusQueries(PrometheusApi):
     """A client of a Prometheus; queries use the server's clock."""
 
     def __init__(self, url: str, access: Access) -> None:
         super().__init__(clean_url(url), access)
 
-    def ask(self, promql: str) -> list[Any]:
+    def query_now(self, promql: str) -> list[Any]:
         """Result of an instant query at the server's now."""
         with self._explained(None):
             return self._client.custom_query(promql)
 
     def now_s(self) -> float:
         """The server's clock."""
-        found = self.ask("time()")
+        found = self.query_now("time()")
         try:
             return float(found[1])
         except STRANGE_JSON as error:
@@ -70,10 +70,10 @@ class PrometheusQuestions(PrometheusApi):
         return True
 
 
-class AdminQuestions(PulsarAdmin):
+class AdminReader(PulsarAdmin):
     """A client of an admin API."""
 
-    def ask(self, path: str) -> Any:
+    def read(self, path: str) -> Any:
         """Answer to ``/admin/v2/<path>`` as JSON, or as text if it is not JSON.
 
         Raises

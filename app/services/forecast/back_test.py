@@ -287,14 +287,14 @@ class _Read:
     ) -> Iterator[dict[str, Any]]:
         """The rows of a SELECT from ``{rows}`` of a table; ``topics`` limits them to the requested topics."""
         files = self.lake.files(table, partition=partition, between=between)
-        asked = {"cluster": self.cluster}
+        values = {"cluster": self.cluster}
         if between is not None:
-            (asked["first_ms"], asked["last_ms"]) = next(iter(between.values()))
+            (values["first_ms"], values["last_ms"]) = next(iter(between.values()))
         with self.lake.counting(table, files) as connection:
             connection.register("topics", pa.table({"topic": pa.array(self.topics or [], pa.string())}))
             query = query.format(rows=from_table(connection, table, files))
-            asked = {name: value for name, value in asked.items() if f"${name}" in query}
-            found = connection.execute(query, asked)
+            values = {name: value for name, value in values.items() if f"${name}" in query}
+            found = connection.execute(query, values)
             names = [column[0] for column in found.description]
             while part := found.fetchmany(_AT_ONCE):
                 for row in part:

@@ -28,7 +28,7 @@ from throttlescope.models.forecast.trace import DRAINED_ENTRIES
 if TYPE_CHECKING:
     from throttlescope.ingest.lake import DataFile, Lake
 
-#: Minutes that are held at once: a day of a thousand subscriptions.
+#: Minutes in memory at once: a day of a thousand subscriptions.
 _MOST_ROWS = 1_440_000
 Note = Callable[[str], None]
 
@@ -86,7 +86,7 @@ def forecast_lake(
 def _topics_at_once(
     lake: Lake, files: list[DataFile], end_ms: int, above_entries: int
 ) -> Iterator[list[str]]:
-    """Topics with a backlog, so many at a time that this process holds their minutes however large the fleet is.
+    """Topics with a backlog, so many at a time that their minutes fit into memory however large the fleet is.
 
     A topic is left out where the newest backlog of each of its subscriptions is at most ``above_entries``: that has no forecast.
     """
@@ -103,13 +103,13 @@ def _topics_at_once(
             f"FROM {from_files(files)} GROUP BY namespace, topic, partition, subscription) "
             f"GROUP BY topic HAVING max(waiting) > {above_entries} ORDER BY topic"
         ).fetchall()
-    topics, held = [], 0
+    topics, minutes = [], 0
     for topic, rows in counted:
-        if topics and held + rows > _MOST_ROWS:
+        if topics and minutes + rows > _MOST_ROWS:
             yield topics
-            topics, held = [], 0
+            topics, minutes = [], 0
         topics.append(topic)
-        held += rows
+        minutes += rows
     if topics:
         yield topics
 
@@ -131,8 +131,8 @@ def with_replays(
         )
         at = format_time(row["made_at_ms"])
         try:
-            asked = Question(str(name), row["cluster"], (), at, "30m", "24h", "24h", None)
-            found.append(replay_row(answer(read(lake, asked, now_ms=row["made_at_ms"])), row))
+            question = Question(str(name), row["cluster"], (), at, "30m", "24h", "24h", None)
+            found.append(replay_row(answer(read(lake, question, now_ms=row["made_at_ms"])), row))
         except InputError as error:
             note(f"{name} is not replayed: {error.what}")
     return found

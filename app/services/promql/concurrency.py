@@ -61,7 +61,7 @@ class QueryLimits:
     Attributes
     ----------
     options : Options
-        Time, samples, points and look-back; a request may ask for less time and another look-back.
+        Time, samples, points and look-back; a request may set a shorter time and another look-back.
     running, waiting : int
         Queries that run at once, and queries that may wait.
     """

@@ -59,7 +59,8 @@ class QueryRequest:
         if self.start_ms is None:
             if self.end_ms is not None or self.step_ms is not None:
                 raise InputError(
-                    "--end and --step belong to a range", fix="add --start, or ask at one moment with --at"
+                    "--end and --step belong to a range",
+                    fix="add --start, or evaluate at one moment with --at",
                 )
             return (newest_ms if self.at_ms is None else self.at_ms,)
         if self.at_ms is not None:

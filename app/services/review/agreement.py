@@ -63,19 +63,19 @@ class Agreement:
     disagreements: list[Disagreement]
 
 
-def agreement_of(asked: ReviewQuery) -> Agreement:
+def agreement_of(query: ReviewQuery) -> Agreement:
     """Count agreement in a range."""
-    (total,) = asked.rows(f"""
+    (total,) = query.rows(f"""
         SELECT count(*) AS episodes, count(counterfactual) AS asked, count(counterfactual.failed) AS failed,
             count(*) FILTER (counterfactual.agrees) AS agree, count(counterfactual.agrees) AS compared
-        FROM episodes WHERE {asked.spans()}
+        FROM episodes WHERE {query.spans()}
     """)  # noqa: S608
-    rows = asked.rows(f"""
+    rows = query.rows(f"""
         SELECT {KEY}, episode_id, start_ms, cause, counterfactual.verdict_lever AS verdict_lever,
             counterfactual.primary AS primary,
             coalesce(counterfactual.gain_likely_entries, counterfactual.gain_low_entries) AS gain_entries
-        FROM episodes WHERE {asked.spans()} AND NOT counterfactual.agrees
-        ORDER BY gain_entries DESC NULLS LAST, {KEY}, start_ms LIMIT {asked.most}
+        FROM episodes WHERE {query.spans()} AND NOT counterfactual.agrees
+        ORDER BY gain_entries DESC NULLS LAST, {KEY}, start_ms LIMIT {query.most}
     """)  # noqa: S608
     return Agreement(
         **total,

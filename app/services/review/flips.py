@@ -63,15 +63,15 @@ class VerdictFlips:
     most: list[Wavering]
 
 
-def flips_of(asked: ReviewQuery) -> VerdictFlips:
+def flips_of(query: ReviewQuery) -> VerdictFlips:
     """Count changes in a range. Only subscription partitions with a change are looked at window by window."""
     ordered = f"""
         SELECT {KEY}, cause, lag(cause) OVER w AS cause_before, window_start_ms, window_end_ms,
             max(window_end_ms) OVER (w ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS covered_ms
-        FROM verdicts WHERE {asked.windows()}
+        FROM verdicts WHERE {query.windows()}
         WINDOW w AS (PARTITION BY {KEY} ORDER BY window_end_ms, window_start_ms)
     """  # noqa: S608
-    (total,) = asked.rows(f"""
+    (total,) = query.rows(f"""
         WITH ordered AS ({ordered})
         SELECT count(*) AS windows, count(DISTINCT ({KEY})) AS subscription_partitions,
             coalesce(sum(window_end_ms - covered_ms) FILTER (window_start_ms <= covered_ms), 0) AS length_ms
@@ -82,11 +82,11 @@ def flips_of(asked: ReviewQuery) -> VerdictFlips:
             SELECT DISTINCT {KEY} FROM ordered WHERE cause != cause_before AND window_start_ms <= covered_ms
         )
         SELECT {KEY}, window_start_ms, window_end_ms, cause, limiter, confidence
-        FROM verdicts SEMI JOIN restless USING ({KEY}) WHERE {asked.windows()} ORDER BY {KEY}
+        FROM verdicts SEMI JOIN restless USING ({KEY}) WHERE {query.windows()} ORDER BY {KEY}
     """  # noqa: S608
     between: Counter[str] = Counter()
     waverings = []
-    for key, windows in groupby(asked.stream(restless), key=_key):
+    for key, windows in groupby(query.stream(restless), key=_key):
         changes, steady_flips = _changes(list(windows))
         between.update(changes)
         waverings.append(Wavering(*key, len(changes), steady_flips))
@@ -100,8 +100,8 @@ def flips_of(asked: ReviewQuery) -> VerdictFlips:
         steady_flips=steady_flips,
         per_hour=flips / hours if hours else None,
         steady_per_hour=steady_flips / hours if hours else None,
-        between=dict(between.most_common(asked.most)),
-        most=heapq.nsmallest(asked.most, waverings, key=lambda one: (-one.flips, one.cluster, _name(one))),
+        between=dict(between.most_common(query.most)),
+        most=heapq.nsmallest(query.most, waverings, key=lambda one: (-one.flips, one.cluster, _name(one))),
     )
 
 
@@ -111,13 +111,13 @@ def _changes(windows: Sequence[dict[str, Any]]) -> tuple[list[str], int]:
     found = spells(windows, start_ms, max(row["window_end_ms"] for row in windows))
     labels = steady(found)
     changes, steady_flips = [], 0
-    for (before, held_before), (after, held) in pairwise(zip(found, labels, strict=True)):
+    for (before, steady_before), (after, steady_after) in pairwise(zip(found, labels, strict=True)):
         # In a gap the verdict is unknown.
         if after.start_ms != before.end_ms:
             continue
         if after.held.cause != before.held.cause:
             changes.append(f"{before.held.cause} -> {after.held.cause}")
-        steady_flips += held.cause != held_before.cause
+        steady_flips += steady_after.cause != steady_before.cause
     return changes, steady_flips
 
 

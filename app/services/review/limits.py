@@ -73,11 +73,11 @@ class LimitUses:
     least: list[LimitUse]
 
 
-def limit_uses(asked: ReviewQuery) -> LimitUses:
+def limit_uses(query: ReviewQuery) -> LimitUses:
     """Find which limits bound in a range and which never did."""
-    cursor = asked.connection.cursor()
-    query = _SQL.format(minutes=asked.minutes(), windows=asked.windows())
-    cursor.execute(f"CREATE OR REPLACE TEMP TABLE limit_uses AS {query}", asked.values())
+    cursor = query.connection.cursor()
+    sql = _SQL.format(minutes=query.minutes(), windows=query.windows())
+    cursor.execute(f"CREATE OR REPLACE TEMP TABLE limit_uses AS {sql}", query.values())
     try:
         (total,) = _rows(
             cursor,
@@ -88,12 +88,12 @@ def limit_uses(asked: ReviewQuery) -> LimitUses:
         most = _rows(
             cursor,
             f"SELECT {columns} FROM limit_uses WHERE bound "  # noqa: S608
-            f"ORDER BY held_h DESC, near_minutes DESC, most_share DESC NULLS LAST, cluster, owner, limiter LIMIT {asked.most}",
+            f"ORDER BY held_h DESC, near_minutes DESC, most_share DESC NULLS LAST, cluster, owner, limiter LIMIT {query.most}",
         )
         least = _rows(
             cursor,
             f"SELECT {columns} FROM limit_uses WHERE NOT bound AND minutes > 0 "  # noqa: S608
-            f"ORDER BY most_share, minutes DESC, cluster, owner, limiter LIMIT {asked.most}",
+            f"ORDER BY most_share, minutes DESC, cluster, owner, limiter LIMIT {query.most}",
         )
     finally:
         cursor.execute("DROP TABLE limit_uses")
@@ -139,7 +139,7 @@ WITH per_broker AS (
     )
 }
     FROM signals WHERE {{minutes}} GROUP BY {KEY}, broker
-), told AS (
+), observed AS (
     {
     " UNION ALL ".join(
         f"SELECT {KEY}, '{one}' AS limiter, {_OWNER[_level(one)]} AS owner, most_{_column(one)} AS most, near_{_column(one)} AS near, "
@@ -153,7 +153,7 @@ WITH per_broker AS (
     KEY.removeprefix("cluster, ")
 }, max(most) AS most, sum(near) AS near, sum(known) AS known,
         max(seen) AS seen, arg_max(rate, seen) AS rate, arg_max(period, seen) AS period, arg_max(set_by, seen) AS set_by
-    FROM told GROUP BY cluster, limiter, owner, {KEY.removeprefix("cluster, ")}
+    FROM observed GROUP BY cluster, limiter, owner, {KEY.removeprefix("cluster, ")}
 ), limiters AS (
     SELECT cluster, limiter, owner, arg_max(rate, seen) AS rate, arg_max(period, seen) AS period_s, arg_max(set_by, seen) AS set_by,
         count(*) AS shared_by, max(near)::BIGINT AS near_minutes, max(known)::BIGINT AS minutes, max(most) AS most_share
@@ -173,7 +173,7 @@ WITH per_broker AS (
     SELECT named.*, signals.broker FROM named LEFT JOIN signals
         ON starts_with(named.limiter, 'broker.') AND signals.minute_ms = named.window_end_ms - {MINUTE_MS}
         AND {" AND ".join(f"signals.{name} = named.{name}" for name in KEY.split(", "))}
-), held AS (
+), named_hours AS (
     SELECT cluster, limiter, CASE split_part(limiter, '.', 1) {
     " ".join(f"WHEN '{level}' THEN {owner}" for level, owner in _OWNER.items())
 } END AS owner, sum(new_ms) / 3600000.0 AS held_h
@@ -181,5 +181,5 @@ WITH per_broker AS (
 )
 SELECT cluster, limiter, owner, rate, period_s, set_by, shared_by, coalesce(held_h, 0.0) AS held_h, near_minutes, minutes, most_share,
     coalesce(held_h, 0) > 0 OR near_minutes > 0 AS bound
-FROM limiters LEFT JOIN held USING (cluster, limiter, owner)
+FROM limiters LEFT JOIN named_hours USING (cluster, limiter, owner)
 """  # noqa: S608

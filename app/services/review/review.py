@@ -81,17 +81,17 @@ def review_lake(
             fix=None if known else "make some with throttlescope run --lake DIR",
         )
     with lake.duckdb() as connection:
-        asked = ReviewQuery(connection, start_ms, end_ms, cluster, most)
-        (told,) = asked.rows(
+        query = ReviewQuery(connection, start_ms, end_ms, cluster, most)
+        (verdicts,) = query.rows(
             "SELECT list(DISTINCT cluster ORDER BY cluster) AS clusters, "  # noqa: S608
-            f"list(DISTINCT rules_version ORDER BY rules_version) AS versions FROM verdicts WHERE {asked.windows()}"
+            f"list(DISTINCT rules_version ORDER BY rules_version) AS versions FROM verdicts WHERE {query.windows()}"
         )
         note("flips")
-        flips = flips_of(asked)
+        flips = flips_of(query)
         note("counterfactuals")
-        agreement = agreement_of(asked)
+        agreement = agreement_of(query)
         note("limits")
-        limits = limit_uses(asked)
+        limits = limit_uses(query)
     forecasts, why = None, None
     try:
         forecasts = back_test_lake(
@@ -107,8 +107,8 @@ def review_lake(
     return Review(
         start_ms=start_ms,
         end_ms=end_ms,
-        clusters=told["clusters"] or [],
-        rules_versions=told["versions"] or [],
+        clusters=verdicts["clusters"] or [],
+        rules_versions=verdicts["versions"] or [],
         flips=flips,
         agreement=agreement,
         limits=limits,

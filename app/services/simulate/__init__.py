@@ -1,5 +1,4 @@
-"""``throttlescope simulate``. In: a scenario file. Out: tables, JSON or CSV on stdout, and a plot.
+"""Simulation of a scenario file. In: a file and changes. Out: a summary of every state, and rows.
 
-``scenario`` the file, checked, and its run -> ``summary`` what the run says of every state -> ``render``, or ``figure``
-that ``plot`` writes. ``render_tdmq`` shows the runs of TDMQ's throttles.
+``scenario`` checks the file and runs it, ``summary`` describes every state of the timeline, ``outcome`` is both for a command.
 """

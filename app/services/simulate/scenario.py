@@ -16,6 +16,7 @@ from pydantic import ValidationError
 from throttlescope.app.log import tell
 from throttlescope.app.pipeline.events import Progress
 from throttlescope.ingest.core.errors import InputError
+from throttlescope.models.messages.catalogue import sentence
 from throttlescope.models.throttling import Scenario, ScenarioError, Simulation, simulate
 from throttlescope.models.throttling.bounds import check
 from throttlescope.models.throttling.kernel import engine as kernel
@@ -132,7 +133,7 @@ def run_scenario(path: Path, scenario: Scenario, seed: int, every_s: int) -> Sim
 
 
 def is_compiled() -> bool:
-    """Whether this machine has compiled the kernel before, as far as its cache tells."""
+    """Whether this machine has compiled the kernel before, as far as its cache shows."""
     run = kernel.run_packed
     if run.signatures:
         return True
@@ -145,7 +146,7 @@ def note_compilation(progress: Progress, step: str) -> None:
     """Say in a step's line that it takes long the first time."""
     if is_compiled():
         return
-    text = "the first run on this machine compiles the simulator, about a minute"
+    text = sentence("steps.simulate.compile")
     progress.note(text)
     if not progress.quiet and not sys.stderr.isatty():
         # Without a live line there is no other sign of progress for that minute.

@@ -136,8 +136,8 @@ def summarise(simulation: Simulation, every_s: int) -> list[PartitionSummary]:
         for state, rates in zip(scenario.timeline, limits, strict=True):
             end_s = start_s + state.duration_s
             done = tuple(describe(step) for step in state.interventions)
-            held = _held(scenario, rates, key)
-            states.append(_state(state.name, start_s, end_s, done, held, rows, every_s))
+            in_force = _limits_in_force(scenario, rates, key)
+            states.append(_state(state.name, start_s, end_s, done, in_force, rows, every_s))
             start_s = end_s
         found.append(
             PartitionSummary(
@@ -180,7 +180,7 @@ def _limits(scenario: Scenario) -> list[dict]:
     return found
 
 
-def _held(scenario: Scenario, rates: dict, key: tuple[str, int, str]) -> tuple[LimitInForce, ...]:
+def _limits_in_force(scenario: Scenario, rates: dict, key: tuple[str, int, str]) -> tuple[LimitInForce, ...]:
     if not scenario.topic(key[0]).persistent:
         return ()
     found = []

@@ -1,5 +1,5 @@
-"""``throttlescope whatif``. In: a lake, a subscription and a change. Out: tables or JSON on stdout, and a plot.
+"""What-if replays. In: a lake, a subscription and a change. Out: an answer, or the smallest change that is enough.
 
-``ask`` reads the lake and has it replayed -> ``words`` say what that means -> ``render`` as text, ``document`` as JSON, or
-``figure``, which ``app/simulation/plot`` writes.
+``replay`` reads the lake and replays one change; ``search`` tries the values of a lever (``scales``), in a process of its own
+(``background``); ``what_if`` is one replay with progress. ``app/presentation/whatif.py`` has the text.
 """

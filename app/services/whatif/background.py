@@ -31,7 +31,7 @@ from throttlescope.ingest.core.errors import InputError, ThrottlescopeError
 
 _LOG = logging.getLogger(__name__)
 
-#: At work at once, and beside them waiting.
+#: Searches that run at once, and that may wait.
 RUNNING, WAITING = 2, 6
 LONGEST_S = 600
 #: What is over is kept for so long, and no more than so many.
@@ -92,7 +92,7 @@ class Searches:
         Raises
         ------
         InputError
-            Too many wait already, or the folder belongs to somebody else.
+            Too many wait already, or the folder belongs to another user.
         """
         self._own_folder()
         with _held(self._folder / "start.lock"):
@@ -168,7 +168,7 @@ class Searches:
                     pass_fds=(lock.fileno(),), stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True,
                 )  # fmt: skip
             _write(place / "pid", str(process.pid))
-        # Nobody else asks how it ended; without this it would stay in the table of processes.
+        # Without this wait the ended process would stay in the table of processes.
         threading.Thread(target=process.wait, daemon=True).start()
 
     def _own_folder(self) -> None:

@@ -1,4 +1,4 @@
-"""How far each thing can sensibly be moved. In: a window and what was found of it. Out: a scale per key of a change.
+"""Ranges of values to search. In: a window and what was found of it. Out: a scale per key of a change.
 
 A scale is geometric: half as much is as far away as twice as much.
 """

@@ -16,6 +16,7 @@ from throttlescope.app.services.whatif.scales import Scale, scales
 from throttlescope.app.services.whatif.window import read_ground
 from throttlescope.ingest.core.errors import InputError
 from throttlescope.ingest.lake import Lake
+from throttlescope.models.messages.catalogue import sentence
 from throttlescope.models.recommendation import advise
 from throttlescope.models.recommendation.smallest import smallest_consumers, smallest_limit
 from throttlescope.models.throttling.replay import (
@@ -31,7 +32,7 @@ from throttlescope.models.throttling.replay import (
 
 ANY, EXACT = "any", "exact"
 LEVERS = (ANY, EXACT, *(key for key in KEYS if key != "rate_msg"))
-#: Seconds within which a backlog may have to be gone.
+#: Targets in seconds within which a backlog has to drain.
 MIN_TARGET_S, MAX_TARGET_S = 60, 86_400
 POINTS = 24
 _LOOK_TIMES = 6
@@ -57,7 +58,7 @@ class Search:
     lever : str
         One of :data:`LEVERS`.
     target_s : int
-        The backlog is to be gone within it; with :data:`EXACT` how far ahead is looked.
+        The backlog has to drain within it; with :data:`EXACT` the length of the simulation.
     change : str
         With :data:`EXACT`: the change.
     when : str
@@ -80,7 +81,7 @@ class Search:
             raise InputError("There is no such lever to search", got=self.lever, expected=", ".join(LEVERS))
         if not MIN_TARGET_S <= self.target_s <= MAX_TARGET_S:
             raise InputError(
-                "A backlog cannot be searched to be gone within that", got=f"{self.target_s} s", expected="from one minute to 24 h"
+                "The target is out of range", got=f"{self.target_s} s", expected="from one minute to 24 h"
             )  # fmt: skip
 
     @property
@@ -118,7 +119,7 @@ def run_search(search: Search, note: Note) -> dict[str, Any]:
 
 
 def _any(search: Search, ground: Ground, note: Note) -> dict[str, Any]:
-    note(POINTS // 4, POINTS, "trying every lever")
+    note(POINTS // 4, POINTS, sentence("steps.whatif.levers"))
     advice = advise(ground.observed, target_s=search.target_s, ground=ground)
     return {
         "lever": ANY,
@@ -130,7 +131,7 @@ def _any(search: Search, ground: Ground, note: Note) -> dict[str, Any]:
 
 
 def _exact(search: Search, ground: Ground, note: Note) -> dict[str, Any]:
-    note(POINTS // 4, POINTS, "simulating message by message")
+    note(POINTS // 4, POINTS, sentence("steps.whatif.exact"))
     change = parse_change(search.change.split())
     if search.when == "start":
         answer = rewind(ground, change)
@@ -171,7 +172,7 @@ def _sweep(search: Search, ground: Ground, scale: Scale, note: Note) -> dict[str
             observed, parse_change([f"{scale.key}={value:.12g}"]), ground=ground, horizon_s=look_s
         )
         points.append(_point(value, answer))
-    note(len(values), steps, "looking for the smallest that is enough")
+    note(len(values), steps, sentence("steps.whatif.smallest"))
     return {
         "lever": scale.key,
         "target_s": search.target_s,

@@ -1,4 +1,4 @@
-"""The compiled simulator, made ready before anybody waits for it. In: nothing. Out: whether this process has it.
+"""The compiled simulator, compiled before a request waits for it. In: nothing. Out: whether this process has it.
 
 The first run on a machine compiles for about a minute and leaves the result on disk; that happens in a process of its own, one per
 machine, so that a server goes on answering meanwhile. Each process then loads what is there.
@@ -66,7 +66,7 @@ def _warm() -> None:
 
 
 def _compile_once() -> None:
-    """Compile in a child; who comes second waits for the first and finds it done."""
+    """Compile in a child process; a second one waits for the first and finds it done."""
     # Not there on Windows, where no server runs either.
     import fcntl
 

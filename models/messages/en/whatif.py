@@ -12,6 +12,7 @@ SENTENCES = {
     "whatif.change.load": "{value:g} times as much is published",
     "whatif.change.batching": "an entry holds {value} messages instead of {now}",
     "whatif.change.nothing": "nothing changes",
+    "whatif.headline": "What if {changes}?",
     # When the backlog is gone.
     "whatif.gone.nothing_to_drain": "nothing to drain",
     "whatif.gone.after": "{after}",

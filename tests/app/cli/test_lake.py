@@ -36,9 +36,9 @@ def long_ago(lake):
 
 
 def test_show_says_what_is_there(lake):
-    told = {row["table"]: row for row in of(lake, "show")["tables"]}
-    assert set(told) == {"verdicts", "samples"}
-    verdicts = told["verdicts"]
+    shown = {row["table"]: row for row in of(lake, "show")["tables"]}
+    assert set(shown) == {"verdicts", "samples"}
+    verdicts = shown["verdicts"]
     assert (verdicts["rows"], verdicts["files"], verdicts["version"], verdicts["format_version"]) == (
         5,
         5,
@@ -48,7 +48,7 @@ def test_show_says_what_is_there(lake):
     assert (verdicts["start_ms"], verdicts["end_ms"]) == (HOUR, HOUR + 2 * BLOCK_MS)
     assert verdicts["size_bytes"] == sum(os.path.getsize(file.path) for file in lake.files("verdicts"))
     (file,) = lake.files("samples")
-    assert (told["samples"]["samples"], told["samples"]["bytes_per_sample"]) == (2, file.size_bytes / 2)
+    assert (shown["samples"]["samples"], shown["samples"]["bytes_per_sample"]) == (2, file.size_bytes / 2)
     text = throttlescope("lake", "show", "--lake", lake.root).out
     assert "verdicts" in text
     assert "bytes each" in text
@@ -61,15 +61,16 @@ def test_history_says_what_changed(lake):
     lake.commit(
         "verdicts", [], lake.files("verdicts", between={"window_start_ms": (HOUR, HOUR)}), run_id="fourth"
     )
-    told = of(lake, "history", "verdicts")["versions"]
+    shown = of(lake, "history", "verdicts")["versions"]
     said = [
-        (row["version"], row["run_id"], row["what"], row["files_added"], row["files_removed"]) for row in told
+        (row["version"], row["run_id"], row["what"], row["files_added"], row["files_removed"])
+        for row in shown
     ]
     assert said == [
         (3, "fourth", "removed", 0, 1), (2, "third", "replaced", 1, 1), (1, "second", "added", 2, 0),
         (0, "first", "created", 3, 0),
     ]  # fmt: skip
-    assert (told[2]["start_ms"], told[2]["end_ms"], told[2]["clusters"]) == (
+    assert (shown[2]["start_ms"], shown[2]["end_ms"], shown[2]["clusters"]) == (
         HOUR + BLOCK_MS,
         HOUR + 2 * BLOCK_MS,
         ["prod"],

@@ -16,7 +16,7 @@ from tests.app.web.sample_lake import END_MS, START_MS
 from tests.app.web.sampled_lake import write_sampled_lake
 from throttlescope.app.notebook import Chart, OpenLake, open_lake
 from throttlescope.app.notebook.charts import promql_chart, read_minutes
-from throttlescope.app.notebook.series import answer_table, ask
+from throttlescope.app.notebook.series import answer_table, evaluate
 from throttlescope.app.notebook.times import moment_ms
 from throttlescope.app.queries.verdicts import VerdictFilter, read_summary, read_verdicts
 from throttlescope.ingest.core.errors import InputError
@@ -125,7 +125,7 @@ def test_a_range_narrows_a_chart(lake, billing):
 
 
 @pytest.mark.parametrize(
-    ("asked", "says"),
+    ("options", "says"),
     [
         ({"subscription": "billing"}, "A subscription cannot be read"),
         ({"subscription": "persistent://a/b/nothing#billing"}, "no minutes of this subscription"),
@@ -133,9 +133,9 @@ def test_a_range_narrows_a_chart(lake, billing):
         ({"start": END_MS, "end": START_MS}, "start is not before the end"),
     ],
 )
-def test_a_chart_of_nothing_is_refused(lake, billing, asked, says):
+def test_a_chart_of_nothing_is_refused(lake, billing, options, says):
     with pytest.raises(InputError, match=says):
-        lake.figures.backlog(**({"subscription": billing} | asked))
+        lake.figures.backlog(**({"subscription": billing} | options))
 
 
 def test_what_was_not_measured_is_not_drawn(lake, billing):
@@ -167,7 +167,7 @@ def test_one_name_of_several_is_refused(lake, billing, column, value, fix):
 
 
 def test_an_answer_becomes_a_row_per_point(lake):
-    answer = ask(lake, f"{BACKLOG} > 500", START_MS, END_MS, "5m")
+    answer = evaluate(lake, f"{BACKLOG} > 500", START_MS, END_MS, "5m")
     points = [
         (labels, int(at_ms), value)
         for labels, times_ms, values in rows_of(answer)
@@ -180,40 +180,40 @@ def test_an_answer_becomes_a_row_per_point(lake):
 
 
 def test_one_moment_is_the_newest_by_default(lake):
-    table = answer_table(ask(lake, BACKLOG, None, None, None))
+    table = answer_table(evaluate(lake, BACKLOG, None, None, None))
     newest_ms = lake.queries.catalogue().newest_ms
     assert table.num_rows > 1
     assert set(table["time_ms"].to_pylist()) == {newest_ms}
-    assert answer_table(ask(lake, "vector(1)", None, None, None, START_MS))["time_ms"].to_pylist() == [
+    assert answer_table(evaluate(lake, "vector(1)", None, None, None, START_MS))["time_ms"].to_pylist() == [
         START_MS
     ]
 
 
 def test_an_answer_without_series_has_the_same_columns(lake):
-    table = answer_table(ask(lake, "nothing_like_it", START_MS, END_MS, "5m"))
+    table = answer_table(evaluate(lake, "nothing_like_it", START_MS, END_MS, "5m"))
     assert (table.num_rows, table.column_names) == (0, ["labels", "time_ms", "value"])
-    assert isinstance(promql_chart(ask(lake, "nothing_like_it", START_MS, END_MS, "5m")), Chart)
+    assert isinstance(promql_chart(evaluate(lake, "nothing_like_it", START_MS, END_MS, "5m")), Chart)
 
 
 @pytest.mark.parametrize(
     ("query", "times", "says"),
     [
         ("sum(", {"start": START_MS}, "PromQL cannot be read"),
-        ("1", {"start": START_MS, "step": "0s"}, "The step is nothing"),
+        ("1", {"start": START_MS, "step": "0s"}, "The step must be more than 0"),
         ("1", {"end": END_MS}, "belong to a range"),
         ("1", {"start": START_MS, "at": START_MS}, "exclude each other"),
         ("1", {"start": END_MS, "end": START_MS}, "start is after the end"),
     ],
 )
-def test_what_cannot_be_asked(lake, query, times, says):
-    asked = {"start": None, "end": None, "step": None, "at": None} | times
+def test_invalid_queries_are_refused(lake, query, times, says):
+    options = {"start": None, "end": None, "step": None, "at": None} | times
     with pytest.raises(InputError, match=says):
-        ask(lake, query, asked["start"], asked["end"], asked["step"], asked["at"])
+        evaluate(lake, query, options["start"], options["end"], options["step"], options["at"])
 
 
 def test_a_query_is_drawn_with_a_name_for_each_line(lake):
     chart = lake.figures.promql(f"max by (subscription) ({BACKLOG})", START_MS, END_MS, "5m", title="entries")
-    answer = ask(lake, f"max by (subscription) ({BACKLOG})", START_MS, END_MS, "5m")
+    answer = evaluate(lake, f"max by (subscription) ({BACKLOG})", START_MS, END_MS, "5m")
     names = [trace.name for trace in chart.data]
     assert "subscription=billing" in names
     assert len(names) == len(list(rows_of(answer)))
@@ -228,11 +228,11 @@ def test_a_query_is_drawn_with_a_name_for_each_line(lake):
 def test_why_tells_the_verdict_of_a_moment(lake, billing):
     why = lake.why(billing, at=END_MS)
     rows = read_verdicts(lake.lake, VerdictFilter(subscription=billing))
-    told = next(row for row in rows if row["window_end_ms"] == END_MS)
-    assert (why.verdict["cause"], why.verdict["limiter"]) == (told["cause"], told["limiter"])
+    newest = next(row for row in rows if row["window_end_ms"] == END_MS)
+    assert (why.verdict["cause"], why.verdict["limiter"]) == (newest["cause"], newest["limiter"])
     text = why._repr_markdown_()
     assert text == repr(why)
-    assert all(one["text"].split(".")[0][:30] in text for one in told["evidence"])
+    assert all(one["text"].split(".")[0][:30] in text for one in newest["evidence"])
     assert text.startswith("#### ")
 
 
@@ -325,17 +325,19 @@ def test_open_backlogs_touch_every_later_range(on_spark):
 
 
 @pytest.mark.spark
-def test_a_rule_fires_where_its_condition_held(on_spark, billing):
+def test_rule_fires_where_its_condition_is_true(on_spark, billing):
     fired = on_spark.rules(RULES).fires(START_MS, END_MS).collect()
     mine = [row for row in fired if row.selector == billing]
     assert mine
-    held = answer_table(
-        ask(on_spark, f"sum by (topic, subscription) ({BACKLOG}) > 1000", START_MS, END_MS, "1m")
+    expected_points = answer_table(
+        evaluate(on_spark, f"sum by (topic, subscription) ({BACKLOG}) > 1000", START_MS, END_MS, "1m")
     )
     name = SubscriptionName.of(billing)
     times = {
         at_ms
-        for labels, at_ms in zip(held["labels"].to_pylist(), held["time_ms"].to_pylist(), strict=True)
+        for labels, at_ms in zip(
+            expected_points["labels"].to_pylist(), expected_points["time_ms"].to_pylist(), strict=True
+        )
         if dict(labels) == {"topic": name.topic, "subscription": name.subscription}
     }
     for row in mine:

@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 
 from throttlescope.app.config import load_settings
-from throttlescope.app.services.diagnose_now.admin import SaidOfTopic
+from throttlescope.app.services.diagnose_now.admin import TopicAdminData
 from throttlescope.app.services.diagnose_now.sources import Sources
 from throttlescope.ingest.core.labels import LabelMapping, normalise
 from throttlescope.ingest.core.selector import Selector
@@ -57,9 +57,9 @@ class Recorded:
                 row["body"] = json.dumps(json.loads(row["body"]) | {"clusterName": self.name})
         return rows
 
-    def said(self, until_ms: int) -> SaidOfTopic:
+    def said(self, until_ms: int) -> TopicAdminData:
         """What the admin API would have said of the topic up to a moment."""
-        return SaidOfTopic(
+        return TopicAdminData(
             [row for row in self.policies() if row["observed_ms"] < until_ms],
             self.recording.topic_stats.filter(
                 [at < until_ms for at in self.recording.topic_stats["observed_ms"].to_pylist()]
@@ -80,12 +80,12 @@ class Recorded:
                 found[row["partition"]] = row["body"]
         return found
 
-    def take_the_place_of_the_sources(self, monkeypatch, said: SaidOfTopic | None = None):
+    def take_the_place_of_the_sources(self, monkeypatch, said: TopicAdminData | None = None):
         """Let ``diagnose_now`` read this recording; with what the admin API said, if it was asked."""
         opened = PrometheusSource(self.recording.source, None)
-        monkeypatch.setattr(Sources, "prometheus", lambda self, hurry: opened)
+        monkeypatch.setattr(Sources, "prometheus", lambda self, deadline: opened)
         monkeypatch.setattr(
-            "throttlescope.app.services.diagnose_now.diagnose.ask_topic", lambda admin, topic: said
+            "throttlescope.app.services.diagnose_now.diagnose.read_topic_admin", lambda admin, topic: said
         )
 
 

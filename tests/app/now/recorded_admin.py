@@ -30,7 +30,7 @@ class RecordedAdmin:
     """Answers ``(method, path, headers)``; ``asked`` are the paths so far."""
 
     def __init__(self, recorded: Recorded, until_ms: int) -> None:
-        self.asked: list[str] = []
+        self.requested: list[str] = []
         self.answers = {"/admin/v2/clusters": '["lab"]'}
         for row in sorted(recorded.policies(), key=lambda row: row["observed_ms"]):
             if row["observed_ms"] < until_ms:
@@ -57,7 +57,7 @@ class RecordedAdmin:
             answers[f"/admin/v2/{_path(topic)}{_TOPIC[scope.removeprefix('global_')]}{asked_globally}"] = body
 
     def __call__(self, method: str, path: str, headers: dict) -> tuple[int, str, bytes]:
-        self.asked.append(path)
+        self.requested.append(path)
         path = unquote(path)
         bare = path.split("?")[0]
         known = path if "isGlobal" in path else bare

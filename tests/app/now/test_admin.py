@@ -10,8 +10,8 @@ import pytest
 from tests.app.http_server import answering
 from tests.app.now.recorded import Recorded
 from tests.app.now.recorded_admin import RecordedAdmin
-from throttlescope.app.services.diagnose_now import CancelledError, Hurry
-from throttlescope.app.services.diagnose_now.admin import CALLS_PER_S, HurriedAdmin, ask_topic
+from throttlescope.app.services.diagnose_now import CancelledError, Deadline
+from throttlescope.app.services.diagnose_now.admin import CALLS_PER_S, DeadlineAdmin, read_topic_admin
 from throttlescope.ingest.core.errors import SourceError
 
 NAME = "partition-hot-msg"
@@ -27,53 +27,57 @@ def admin(recorded):
     return RecordedAdmin(recorded, recorded.state("first")[1])
 
 
-def asked_within(url: str, hurry: Hurry, share: float = 1.0, calls_per_s: float = 1000.0) -> HurriedAdmin:
-    return HurriedAdmin([url], calls_per_s=calls_per_s).within(hurry, share)
+def admin_within(
+    url: str, deadline: Deadline, share: float = 1.0, calls_per_s: float = 1000.0
+) -> DeadlineAdmin:
+    return DeadlineAdmin([url], calls_per_s=calls_per_s).within(deadline, share)
 
 
 def test_limits_statistics_and_consumers_of_every_partition(recorded, admin):
     with answering(admin) as url:
-        said = ask_topic(asked_within(url, Hurry(60)), recorded.topic)
-    assert said.failures == ()
-    assert said.requests == len(admin.asked)
-    assert {(one.partition, one.subscription) for one in said.consumers} == {(n, "billing") for n in range(4)}
-    assert len(said.consumers) == 12
-    assert all(one.address for one in said.consumers)
-    limits, stats = said.of_cluster("prod")
+        admin_data = read_topic_admin(admin_within(url, Deadline(60)), recorded.topic)
+    assert admin_data.failures == ()
+    assert admin_data.requests == len(admin.requested)
+    assert {(one.partition, one.subscription) for one in admin_data.consumers} == {
+        (n, "billing") for n in range(4)
+    }
+    assert len(admin_data.consumers) == 12
+    assert all(one.address for one in admin_data.consumers)
+    limits, stats = admin_data.of_cluster("prod")
     assert {row["cluster"] for row in [*limits.to_pylist(), *stats.to_pylist()]} == {"prod"}
-    held = [row for row in limits.to_pylist() if row["level"] == "subscription"]
-    assert {(row["partition"], row["rate_msg"], row["set_by"]) for row in held} == {
+    of_subscription = [row for row in limits.to_pylist() if row["level"] == "subscription"]
+    assert {(row["partition"], row["rate_msg"], row["set_by"]) for row in of_subscription} == {
         (n, 100, "topic_policy") for n in range(4)
     }
 
 
-class OfCalls(Hurry):
+class OfCalls(Deadline):
     """A clock of calls: each takes its share of a second, however fast the machine is."""
 
     @property
     def passed_s(self) -> float:
-        return self.cancelled.asked() / CALLS_PER_S
+        return self.cancelled.requested() / CALLS_PER_S
 
 
-def test_what_there_is_no_time_for_is_not_asked_and_stays_unknown(recorded, admin):
-    def nobody_cancels() -> bool:
+def test_requests_after_the_deadline_stay_unknown(recorded, admin):
+    def no_cancel() -> bool:
         return False
 
-    nobody_cancels.asked = lambda: len(admin.asked)
+    no_cancel.requested = lambda: len(admin.requested)
     with answering(admin) as url:
         # Fifty calls a second: of some thirty questions about half a second's worth is asked.
-        hurry = OfCalls(0.3, nobody_cancels)
-        said = ask_topic(asked_within(url, hurry, calls_per_s=CALLS_PER_S), recorded.topic)
-    assert 0 < said.requests == len(admin.asked) < 30
-    assert {one.reason for one in said.failures} == {"not asked: the time was up"}
-    limits, _ = said.of_cluster("prod")
+        deadline = OfCalls(0.3, no_cancel)
+        admin_data = read_topic_admin(admin_within(url, deadline, calls_per_s=CALLS_PER_S), recorded.topic)
+    assert 0 < admin_data.requests == len(admin.requested) < 30
+    assert {one.reason for one in admin_data.failures} == {"not requested: the deadline had passed"}
+    limits, _ = admin_data.of_cluster("prod")
     assert "subscription" not in {row["level"] for row in limits.to_pylist()}
 
 
-def test_whoever_cancels_is_asked_for_nothing_more(recorded, admin):
+def test_cancel_stops_further_requests(recorded, admin):
     with answering(admin) as url, pytest.raises(CancelledError):
-        ask_topic(asked_within(url, Hurry(60, lambda: len(admin.asked) > 3)), recorded.topic)
-    assert len(admin.asked) == 4
+        read_topic_admin(admin_within(url, Deadline(60, lambda: len(admin.requested) > 3)), recorded.topic)
+    assert len(admin.requested) == 4
 
 
 def test_an_api_that_refuses_everything_is_an_error(recorded):
@@ -82,41 +86,41 @@ def test_an_api_that_refuses_everything_is_an_error(recorded):
         answering(lambda *_: (500, "text/plain", b"out of order")) as url,
         pytest.raises(SourceError, match="answers no request"),
     ):
-        ask_topic(asked_within(url, Hurry(60)), recorded.topic)
+        read_topic_admin(admin_within(url, Deadline(60)), recorded.topic)
     assert time.monotonic() - started_s < 30
 
 
 def configurations(admin) -> list[str]:
-    return [path for path in admin.asked if path.endswith("/configuration/runtime")]
+    return [path for path in admin.requested if path.endswith("/configuration/runtime")]
 
 
-def test_of_many_brokers_only_the_owners_are_asked(recorded, admin):
+def test_of_many_brokers_only_owners_are_read(recorded, admin):
     (owner,) = json.loads(admin.answers["/admin/v2/brokers"])
     with answering(admin) as url:
-        plain, _ = ask_topic(asked_within(url, Hurry(60)), recorded.topic).of_cluster("prod")
+        plain, _ = read_topic_admin(admin_within(url, Deadline(60)), recorded.topic).of_cluster("prod")
     assert len(configurations(admin)) == 1
     admin.answers["/admin/v2/brokers"] = json.dumps([owner, *(f"10.0.0.{n}:8080" for n in range(40))])
-    admin.asked.clear()
+    admin.requested.clear()
     with answering(admin) as url:
-        said = ask_topic(asked_within(url, Hurry(60)), recorded.topic)
-    assert (len(configurations(admin)), said.failures) == (1, ())
-    lookups = [path for path in admin.asked if path.startswith("/lookup/")]
+        admin_data = read_topic_admin(admin_within(url, Deadline(60)), recorded.topic)
+    assert (len(configurations(admin)), admin_data.failures) == (1, ())
+    lookups = [path for path in admin.requested if path.startswith("/lookup/")]
     assert len(lookups) == len(set(lookups)) == 4
-    many, _ = said.of_cluster("prod")
+    many, _ = admin_data.of_cluster("prod")
     without_time = [name for name in plain.column_names if name not in ("observed_ms", "answered_ms", "date")]
     assert many.select(without_time).to_pylist() == plain.select(without_time).to_pylist()
 
 
-def test_where_an_owner_is_not_known_all_brokers_are_asked(recorded, admin):
+def test_unknown_owner_reads_all_brokers(recorded, admin):
     admin.answers["/admin/v2/brokers"] = json.dumps([f"127.0.0.{n}:9" for n in range(2, 8)])
     with answering(admin) as url:
-        said = ask_topic(asked_within(url, Hurry(60)), recorded.topic)
-    asked = [one.key for one in said.failures if one.scope == "broker_configuration_runtime"]
-    assert len(asked) == 6
+        admin_data = read_topic_admin(admin_within(url, Deadline(60)), recorded.topic)
+    requested = [one.key for one in admin_data.failures if one.scope == "broker_configuration_runtime"]
+    assert len(requested) == 6
 
 
 def test_nothing_said_is_nothing_known():
-    from throttlescope.app.services.diagnose_now.admin import SaidOfTopic
+    from throttlescope.app.services.diagnose_now.admin import TopicAdminData
 
-    limits, stats = SaidOfTopic().of_cluster("prod")
+    limits, stats = TopicAdminData().of_cluster("prod")
     assert (limits.num_rows, stats.num_rows) == (0, 0)

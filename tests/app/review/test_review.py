@@ -86,14 +86,14 @@ def lake(tmp_path_factory) -> Lake:
     )
 
 
-def asked(lake, *arguments):
+def run_review(lake, *arguments):
     done = throttlescope("review", "--lake", lake.root, *RANGE, "--format", "json", "--quiet", *arguments)
     assert (done.code, done.err) == (0, "")
     return json.loads(done.out)
 
 
-def test_flips_are_told_with_and_without_hysteresis(lake):
-    flips = asked(lake)["flips"]
+def test_flips_with_and_without_hysteresis(lake):
+    flips = run_review(lake)["flips"]
     assert (flips["windows"], flips["subscription_partitions"]) == (8, 1)
     # A hole parts the last window from the others: seven windows, six times five minutes between their ends.
     assert flips["hours"] == pytest.approx(0.5)
@@ -103,8 +103,8 @@ def test_flips_are_told_with_and_without_hysteresis(lake):
     assert flips["most"][0]["subscription"] == "billing"
 
 
-def test_agreement_is_of_those_that_were_asked(lake):
-    found = asked(lake)["agreement"]
+def test_agreement_counts_replayed_episodes(lake):
+    found = run_review(lake)["agreement"]
     assert (found["episodes"], found["asked"], found["failed"]) == (5, 4, 1)
     assert (found["agree"], found["compared"]) == (1, 3)
     assert 0 < found["wilson"][0] < 1 / 3 < found["wilson"][1] < 1
@@ -112,7 +112,7 @@ def test_agreement_is_of_those_that_were_asked(lake):
 
 
 def test_limits_that_bind_and_those_that_never_do(lake):
-    found = asked(lake)["limits"]
+    found = run_review(lake)["limits"]
     assert (found["limiters"], found["bound"], found["never"], found["unknown"]) == (3, 1, 1, 1)
     (bound,), (never,) = found["most"], found["least"]
     assert (bound["limiter"], bound["owner"]) == ("subscription.msg", f"{TOPIC}-partition-3#billing")
@@ -131,7 +131,7 @@ def test_limits_that_bind_and_those_that_never_do(lake):
 
 
 def test_without_forecasts_that_is_said(lake):
-    found = asked(lake)
+    found = run_review(lake)
     assert found["forecasts"] is None
     assert "no forecast" in found["no_forecasts"]
 
@@ -163,9 +163,9 @@ def test_stored_forecasts_are_judged_as_the_back_test_judges_them(tmp_path):
     assert found["all"]["decided"] > 10
 
 
-def test_lists_are_as_long_as_asked_for(lake):
-    assert len(asked(lake, "--most", 1)["agreement"]["disagreements"]) == 1
-    assert asked(lake, "--most", 1)["flips"]["between"] == {"throttled -> healthy": 2}
+def test_lists_have_the_requested_length(lake):
+    assert len(run_review(lake, "--most", 1)["agreement"]["disagreements"]) == 1
+    assert run_review(lake, "--most", 1)["flips"]["between"] == {"throttled -> healthy": 2}
 
 
 def test_the_table_says_it_in_words(lake):

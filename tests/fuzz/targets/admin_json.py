@@ -10,8 +10,8 @@ from urllib.parse import urlsplit
 from tests.fuzz.mutate import mutated_json
 from tests.fuzz.target import Target
 from tests.fuzz.targets.answers import http_answer
-from throttlescope.app.services.diagnose_now.admin import HurriedAdmin, ask_topic
-from throttlescope.app.services.diagnose_now.deadline import Hurry
+from throttlescope.app.services.diagnose_now.admin import DeadlineAdmin, read_topic_admin
+from throttlescope.app.services.diagnose_now.deadline import Deadline
 from throttlescope.ingest.core.errors import ThrottlescopeError
 from throttlescope.ingest.sources.consumer_stats import consumer_stats
 from throttlescope.ingest.sources.pulsar_admin import AdminTopic, PulsarAdmin
@@ -134,9 +134,9 @@ def _ask(content: dict[str, str]) -> None:
         for body in (answers["/stats"], answers["/subscriptions"]):
             consumer_stats(-1, body)
     else:
-        admin = HurriedAdmin(["http://b:8080"], calls_per_s=1e12).within(Hurry(30.0), 1.0)
+        admin = DeadlineAdmin(["http://b:8080"], calls_per_s=1e12).within(Deadline(30.0), 1.0)
         admin._session = _Session(answers)
-        ask_topic(admin, _TOPIC).of_cluster("c")
+        read_topic_admin(admin, _TOPIC).of_cluster("c")
 
 
 TARGETS = (

@@ -1,4 +1,4 @@
-"""What is asked about: names as users write them, ranges, and what is refused."""
+"""What is diagnosed: names as users write them, ranges, and what is refused."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ def test_a_subscription_a_topic_or_a_partition():
 
 
 def test_whole_hours_are_read_as_a_run_reads_them():
-    asked = NowQuestion.of(topic="persistent://a/b/c", end_ms=END_MS, history_ms=BLOCK_MS)
-    start_ms, end_ms = asked.read_range(END_MS + 5)
+    question = NowQuestion.of(topic="persistent://a/b/c", end_ms=END_MS, history_ms=BLOCK_MS)
+    start_ms, end_ms = question.read_range(END_MS + 5)
     assert start_ms % BLOCK_MS == 0
     assert start_ms <= END_MS - 30 * MINUTE_MS - BLOCK_MS
     assert end_ms == END_MS + 5
-    assert asked.read_range(END_MS + 10 * BLOCK_MS)[1] % BLOCK_MS == 0
+    assert question.read_range(END_MS + 10 * BLOCK_MS)[1] % BLOCK_MS == 0
 
 
 @pytest.mark.parametrize(

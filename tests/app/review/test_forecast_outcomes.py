@@ -1,4 +1,4 @@
-"""What stored forecasts are held against, selected by DuckDB, beside a slow twin that walks through every row."""
+"""The outcomes that stored forecasts are compared with, selected by DuckDB, and a slow twin that walks through every row."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from throttlescope.models.forecast.read import _periods
 TOPICS = [f"persistent://acme/shop/{name}" for name in ("orders", "parcels", "others")]
 MINUTES = 240
 #: What is asked about: two of the three topics, and not the first hour's half.
-ASKED = (TOPICS[:2], HOUR + 90 * MINUTE_MS, HOUR + 200 * MINUTE_MS)
+SELECTION = (TOPICS[:2], HOUR + 90 * MINUTE_MS, HOUR + 200 * MINUTE_MS)
 
 
 def minutes(dice):
@@ -62,7 +62,7 @@ def test_it_is_what_a_walk_through_every_row_finds(tmp_path, seed):
     observed = [HOUR + days * DAY_MS for days in (-40, -3, 0, 40)]
     limits = [limit(dice, topic, at_ms) for topic in TOPICS for at_ms in observed]
     lake.upsert("limits", pa.Table.from_pylist(limits, schema=TABLES["limits"].loose_schema), run_id="x")
-    topics, start_ms, end_ms = ASKED
+    topics, start_ms, end_ms = SELECTION
     read = judging._Read(lake, "prod", start_ms, end_ms, topics)
 
     first_ms = start_ms - 60 * MINUTE_MS

@@ -1,4 +1,4 @@
-"""What is told beside verdicts: slow consumers, the worst partition, what a policy change did. Real recordings in one small lake."""
+"""Details next to verdicts: slow consumers, the worst partition, what a policy change did. Real recordings in one small lake."""
 
 from __future__ import annotations
 
@@ -54,17 +54,17 @@ def lake(tmp_path_factory) -> Lake:
     return found
 
 
-def told(*arguments) -> str:
+def output_of(*arguments) -> str:
     outcome = throttlescope(*arguments)
     assert outcome.code == 0, outcome.err
     return outcome.out
 
 
 def test_verdicts_of_one_subscription_are_followed_by_its_consumers(lake):
-    page = told("verdicts", "--lake", lake.root, "--subscription", f"{Recorded(SLOW).topic}#billing")
+    page = output_of("verdicts", "--lake", lake.root, "--subscription", f"{Recorded(SLOW).topic}#billing")
     assert "1 of 3 consumers is slow" in page
     assert "no permits" in page
-    assert "consumers is slow" not in told("verdicts", "--lake", lake.root, "--cluster", SLOW)
+    assert "consumers is slow" not in output_of("verdicts", "--lake", lake.root, "--cluster", SLOW)
 
 
 def test_the_consumers_of_a_stored_window(lake):
@@ -76,13 +76,15 @@ def test_the_consumers_of_a_stored_window(lake):
     found = of_window(lake, rows[-1])
     assert (found.slow, found.of, found.told_by) == (1, 3, "metrics")
     assert found.consumers[0].consumer_id == "1"
-    nobody = of_window(lake, rows[-1] | {"subscription": "audit"})
-    assert (nobody.of, nobody.told_by) == (0, None)
+    absent = of_window(lake, rows[-1] | {"subscription": "audit"})
+    assert (absent.of, absent.told_by) == (0, None)
 
 
 def test_a_partitioned_topic_as_one(lake):
     found = json.loads(
-        told("verdicts", "--lake", lake.root, "--by", "subscription", "--cluster", HOT, "--format", "json")
+        output_of(
+            "verdicts", "--lake", lake.root, "--by", "subscription", "--cluster", HOT, "--format", "json"
+        )
     )
     (orders,) = [row for row in found if row["topic"] == Recorded(HOT).topic]
     assert (orders["worst_partition"], orders["cause"], orders["limiter"]) == (
@@ -95,17 +97,17 @@ def test_a_partitioned_topic_as_one(lake):
         4,
         {"healthy": 3, "throttled": 1},
     )
-    assert "1 of 4" in told("verdicts", "--lake", lake.root, "--by", "subscription")
+    assert "1 of 4" in output_of("verdicts", "--lake", lake.root, "--by", "subscription")
     rows = list(
         csv.DictReader(
-            io.StringIO(told("verdicts", "--lake", lake.root, "--by", "subscription", "--format", "csv"))
+            io.StringIO(output_of("verdicts", "--lake", lake.root, "--by", "subscription", "--format", "csv"))
         )
     )
     assert {row["worst_partition"] for row in rows} >= {"2", "-1"}
 
 
 def test_changes_of_limits_and_what_they_did(lake):
-    found = json.loads(told("changes", "--lake", lake.root, "--format", "json"))
+    found = json.loads(output_of("changes", "--lake", lake.root, "--format", "json"))
     mine = [row for row in found if row["topic"] == Recorded(CHANGED).topic]
     assert [(row["level"], row["unit"], row["kind"], row["old_rate"], row["new_rate"]) for row in mine] == [
         ("topic", "msg", "lowered", 150, 50), ("topic", "msg", "raised", 50, 150),
@@ -118,10 +120,10 @@ def test_changes_of_limits_and_what_they_did(lake):
     )
     assert down["after"]["backlog_slope_entries_per_s"] > 1
     assert up["after"]["backlog_end_entries"] < up["after"]["backlog_start_entries"]
-    page = told("changes", "--lake", lake.root, "--cluster", CHANGED)
+    page = output_of("changes", "--lake", lake.root, "--cluster", CHANGED)
     for words in ("topic.msg lowered", "150 msg/s", "50 msg/s", "healthy -> throttled (topic.msg)"):
         assert words in page
-    rows = list(csv.DictReader(io.StringIO(told("changes", "--lake", lake.root, "--format", "csv"))))
+    rows = list(csv.DictReader(io.StringIO(output_of("changes", "--lake", lake.root, "--format", "csv"))))
     assert list(rows[0]) == flat_columns()
     assert len(rows) == len(found)
 
@@ -129,7 +131,7 @@ def test_changes_of_limits_and_what_they_did(lake):
 def test_changes_are_narrowed(lake):
     (down, up) = [
         row
-        for row in json.loads(told("changes", "--lake", lake.root, "--format", "json"))
+        for row in json.loads(output_of("changes", "--lake", lake.root, "--format", "json"))
         if row["cluster"] == CHANGED
     ]
     arguments = (
@@ -141,11 +143,11 @@ def test_changes_are_narrowed(lake):
         "--subscription",
         f"{Recorded(CHANGED).topic}#billing",
     )
-    assert json.loads(told(*arguments)) == [down, up]
-    assert json.loads(told(*arguments, "--start", up["new_from_ms"] / 1000)) == [up]
-    assert json.loads(told(*arguments, "--end", up["new_from_ms"] / 1000)) == [down]
-    assert json.loads(told(*arguments, "--cluster", SLOW)) == []
-    short = json.loads(told(*arguments, "--span", "3m"))
+    assert json.loads(output_of(*arguments)) == [down, up]
+    assert json.loads(output_of(*arguments, "--start", up["new_from_ms"] / 1000)) == [up]
+    assert json.loads(output_of(*arguments, "--end", up["new_from_ms"] / 1000)) == [down]
+    assert json.loads(output_of(*arguments, "--cluster", SLOW)) == []
+    short = json.loads(output_of(*arguments, "--span", "3m"))
     assert all(row[side]["minutes"] <= 3 for row in short for side in ("before", "after"))
 
 
@@ -162,7 +164,7 @@ def test_changes_refuses(lake, arguments, code, words):
     assert (outcome.code, words in outcome.line) == (code, True)
 
 
-def test_a_lake_without_limits_is_told_what_to_do(tmp_path):
+def test_lake_without_limits_names_the_fix(tmp_path):
     outcome = throttlescope("changes", "--lake", tmp_path / "none")
     assert outcome.code == 2
     assert "--pulsar-admin" in outcome.line

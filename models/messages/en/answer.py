@@ -1,0 +1,18 @@
+"""The answer on top of a subscription's page: what, since when, and how sure."""
+
+from __future__ import annotations
+
+SENTENCES = {
+    "answer.no_cause": "no cause is named",
+    "answer.confidence": "{share} confidence",
+    "answer.cause": "{cause}.",
+    "answer.cause_and_limiter": "{cause}: the {limiter}.",
+    "answer.limited": "The {limiter} holds this subscription back.",
+    "answer.limited_until": "Until {time} the {limiter} held this subscription back.",
+    "answer.backlog_unknown": "Backlog not measured.",
+    "answer.backlog": "{entries} wait.",
+    "answer.backlog_unchanged": "{entries} wait, unchanged over {length}.",
+    "answer.backlog_changed": "{entries} wait, {change} over {length}.",
+    "answer.since": "Since {start}, for {length}.",
+    "answer.since_at_least": "Since at least {start}, for {length}.",
+}
