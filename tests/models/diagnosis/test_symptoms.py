@@ -290,8 +290,8 @@ def test_every_symptom_has_a_case_for_each_answer():
         (
             {"limits": {"subscription.msg": {"limit": 50, "rho": 0.1, "events": 5.0}}},
             "throttle_events",
-            "The subscription message limit lowered 1,500 read plans (5/s); that proves nothing, because a period's "
-            "tokens are fewer than one read plans for, so every read of a healthy subscription counts too.",
+            "The subscription message limit throttled 1,500 reads (5/s). This proves nothing: a period allows less than "
+            "one full read, so every read of a healthy subscription is throttled too.",
         ),
         (
             {"limits": {"broker.bytes": {"limit": 60_000_000, "period_s": 60, "rho": 0.1}}},
