@@ -41,7 +41,7 @@ class EpisodeMinutes:
     floor : numpy.ndarray of float64
         Up to so many waiting entries are no backlog.
     is_old : numpy.ndarray of bool
-        However few entries wait, they have waited for long; see :mod:`throttlescope.models.diagnosis.stillness`.
+        However few entries wait, they have waited for long; see :mod:`throttlescope.models.diagnosis.symptoms.backlog_old`.
     age_s : numpy.ndarray of float64
         Age of the topic partition's oldest entry; NaN: unknown.
     rows : pyarrow.Table
