@@ -2,7 +2,7 @@
 
 It is shown next to a verdict and changes none. A consumer is slow when the broker waits for it and it acknowledges less than
 :data:`~thresholds.UNEVEN_SHARE` of what the fastest does: one slow of N is not N slow. Where all are alike and the broker waits
-for all of them, none stands out and all are at their capacity. One with spare capacity is not slow, however little it gets.
+for all of them, none is the slow one and all are at their capacity. One with spare capacity is not slow, however little it gets.
 """
 
 from __future__ import annotations

@@ -95,7 +95,7 @@ class Symptoms:
         return self.by_name[name].holds
 
     @property
-    def backlog_held(self) -> bool | None:
+    def has_backlog(self) -> bool | None:
         """Whether there is a backlog to explain: it is there, it grows, or the little that waits is old."""
         present, growing = self.holds("backlog_present"), self.holds("backlog_growing")
         if present or growing or self.holds("backlog_old"):

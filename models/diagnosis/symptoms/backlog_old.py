@@ -2,7 +2,8 @@
 
 The subscription's own age says it, where the broker exposes it. The topic's age is that of its oldest subscription and may be a
 neighbour's: it bounds our own, and counts only where nothing was dispatched or acknowledged here for as long. The admin API
-says whose it is. Without any age, messages that were published in half an hour in which none was dispatched show that the backlog is there and stands still.
+says whose it is. Without any age, messages that were published in half an hour in which none was dispatched show that the
+backlog is there and does not move.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ class Stillness:
     Attributes
     ----------
     is_old : bool or None
-        None where it cannot be told.
+        None where it is not known.
     age_s : float or None
         The age that decided.
     own_age_s : float or None

@@ -8,7 +8,7 @@ from throttlescope.models.diagnosis import thresholds as t
 from throttlescope.models.diagnosis.history import (
     Burst,
     ObservedCapacity,
-    nobody_since_ms,
+    unconnected_since_ms,
 )
 from throttlescope.models.diagnosis.symptoms.symptom import Symptom, SymptomKind
 from throttlescope.models.diagnosis.window import Window
@@ -70,7 +70,7 @@ def publishing_burst(window: Window, burst: Burst | None) -> Symptom:
 def abandoned(window: Window) -> Symptom:
     """No consumer has been connected for a day."""
     query = promql.gauge(window.key, "pulsar_subscription_consumers_count")
-    since_ms = nobody_since_ms(window)
+    since_ms = unconnected_since_ms(window)
     if since_ms is None:
         return ABANDONED.answer(False, ABANDONED.says("connected"), promql=query)
     # The mark-delete position moves when something is acknowledged: older than all that was scraped, it says more.

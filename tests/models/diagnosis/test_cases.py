@@ -397,7 +397,7 @@ CASES = [
     Case("1.8 times what the limit allows, all the time: that limit is not in force",
          {**UP, "out_rate": 180.0, "in_rate": 200.0, **NO_QUEUES, "limits": sub(100, 1.8, 3.0)},
          ("unknown", "unknown", None, 0.0), yes="limit_not_in_force", queue="unknown"),
-    Case("used up, but the limiter lowered no plan: consumers that happen to be as fast as the limit",
+    Case("used up, but the limiter throttled no read: consumers that happen to be as fast as the limit",
          {**UP, **FULL, "limits": sub(100, 0.95, 0.0)},
          ("consumer_capacity", "slow_consumers", None, 0.85), queue="full"),
     Case("used up, no plan lowered, and room: contradictory",
