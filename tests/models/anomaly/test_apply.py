@@ -13,7 +13,7 @@ from throttlescope.ingest.lake import Lake
 from throttlescope.models.anomaly import apply
 from throttlescope.models.anomaly.apply import build_anomalies, find_anomalies
 
-# History from day 0 on: what is written anew begins two days before the day that is asked for, and is judged from two before that.
+# History from day 0 on: what is rewritten begins two days before the requested day, and is judged from two before that.
 TODAY = 20
 CLICKS = "persistent://acme/shop/clicks"
 
@@ -80,11 +80,11 @@ def test_a_selector_narrows_what_is_judged_and_not_what_was_scraped(lake):
 
 
 @pytest.mark.parametrize(
-    "nobody", [{"cluster": "elsewhere"}, {"topic": "persistent://a/b/c"}, {"subscription": "x"}]
+    "selector", [{"cluster": "elsewhere"}, {"topic": "persistent://a/b/c"}, {"subscription": "x"}]
 )
-def test_a_selector_of_nobody_is_refused(lake, nobody):
+def test_a_selector_without_matches_is_refused(lake, selector):
     with pytest.raises(InputError, match="no signals of it"):
-        find_anomalies(lake, minute_ms(TODAY), minute_ms(TODAY + 1), **nobody)
+        find_anomalies(lake, minute_ms(TODAY), minute_ms(TODAY + 1), **selector)
 
 
 def test_too_much_for_one_process_is_refused_before_it_is_read(lake, monkeypatch):

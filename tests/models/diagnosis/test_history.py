@@ -1,4 +1,4 @@
-"""What the hours before a window say: beside the slow twin, on histories with gaps and unknown values."""
+"""What the hours before a window say: compared with the slow twin, on histories with gaps and unknown values."""
 
 from __future__ import annotations
 

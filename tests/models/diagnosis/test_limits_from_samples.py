@@ -139,12 +139,12 @@ def test_the_answer_after_the_window_beats_the_last_incident_s():
     assert "1,000 msg/s" in at_limit.text
 
 
-BESIDE = Flow(in_per_s=500.0, out_per_s=400.0, events_per_s=(("broker", 1.0),))
+BILLING = Flow(in_per_s=500.0, out_per_s=400.0, events_per_s=(("broker", 1.0),))
 
 
 def test_a_broker_of_which_only_one_namespace_was_read():
     # 3,600 of the 4,000 msg/s go to a namespace that was not matched.
-    verdict = judged([BESIDE], BESIDE.limits(START_MS, broker=4000), broker_rate(4000.0))["billing"]
+    verdict = judged([BILLING], BILLING.limits(START_MS, broker=4000), broker_rate(4000.0))["billing"]
     assert verdict.side in ("throttle", "unknown")
     assert "only part of this broker's traffic was read: 10 %" in missing(verdict)
     assert verdict.limiter in ("broker.msg", None)
@@ -159,8 +159,8 @@ def test_uninformative_events_of_a_broker_read_in_part_are_unknown():
 
 def test_a_broker_that_was_read_whole_keeps_its_use():
     neighbour = Flow("persistent://acme/other/logs", "audit", in_per_s=3600.0, out_per_s=3600.0, backlog=0.0)
-    limits = [*BESIDE.limits(START_MS, broker=4000), *neighbour.limits(START_MS, broker=4000)]
-    verdict = judged([BESIDE, neighbour], limits, broker_rate(4000.0))["billing"]
+    limits = [*BILLING.limits(START_MS, broker=4000), *neighbour.limits(START_MS, broker=4000)]
+    verdict = judged([BILLING, neighbour], limits, broker_rate(4000.0))["billing"]
     assert (verdict.cause, verdict.limiter) == ("throttled", "broker.msg")
     assert verdict.confidence > 0.7
     assert "traffic was read" not in missing(verdict)
@@ -171,7 +171,7 @@ def test_a_broker_that_was_read_whole_keeps_its_use():
 
 
 def test_without_the_broker_s_own_figure_its_use_is_open():
-    verdict = judged([BESIDE], BESIDE.limits(START_MS, broker=4000))["billing"]
+    verdict = judged([BILLING], BILLING.limits(START_MS, broker=4000))["billing"]
     assert verdict.side in ("throttle", "unknown")
     assert "pulsar_broker_rate_out" in missing(verdict)
 

@@ -54,7 +54,7 @@ def test_the_cause_is_shared_where_the_limiter_is_the_same():
 
 
 def test_a_healthy_partition_with_a_large_backlog_is_not_the_worst():
-    """A drain is healthy: what is held comes first, then what is unknown."""
+    """A drain is healthy: what is limited comes first, then what is unknown."""
     rows = [row(0, "healthy", 9_000), row(1, "unknown", 500), row(2, "slow_consumers", 20)]
     assert only(rows).worst["partition"] == 2
     assert only(rows[:2]).worst["partition"] == 1

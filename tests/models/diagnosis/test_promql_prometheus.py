@@ -51,7 +51,7 @@ def series(topic: dict[str, str]):
 
     for subscription in ("billing", "audit"):
         yield counter("pulsar_out_messages_total", subscription=subscription)
-        # What a broker with consumer metrics prints beside it, under the same name.
+        # What a broker with consumer metrics prints next to it, under the same name.
         yield counter(
             "pulsar_out_messages_total", subscription=subscription, consumer_name="c-1", consumer_id="1"
         )

@@ -239,7 +239,7 @@ def test_no_rows_no_verdicts():
 
 
 def test_the_screen_knows_all_that_bears_on_healthy():
-    """A new symptom that tells something of healthy windows has to be told, or make the screen leave the window."""
+    """A new symptom that bears on healthy windows has to be shown, or make the screen leave the window."""
     bearing = {
         (row.symptom, row.holds)
         for row in BEARING

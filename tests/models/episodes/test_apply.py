@@ -123,8 +123,8 @@ def test_incidents_are_of_the_episodes_that_another_run_wrote_meanwhile(tmp_path
             fill(lake, "signals", minutes(BUSY, key=late), "minute_ms")
             fill(lake, "verdicts", verdicts(letters, key=late), "window_start_ms")
             build_episodes(None, Lake(lake.root), ["prod"], DAY, DAY + 2 * BLOCK_MS, "other")
-            (told,) = stored(lake, "incidents")
-            assert len(told["members"]) == 3
+            (incident,) = stored(lake, "incidents")
+            assert len(incident["members"]) == 3
 
     def looked(episodes):
         found = incidents_of(episodes)
@@ -142,8 +142,8 @@ def test_incidents_are_of_the_episodes_that_another_run_wrote_meanwhile(tmp_path
         monkeypatch.setattr(Lake, "commit", committed)
     build_episodes(None, lake, ["prod"], DAY, DAY + 2 * BLOCK_MS, "one")
     assert came
-    (told,) = stored(lake, "incidents")
-    assert [member["subscription"] for member in told["members"]] == ["audit", "billing", "late"]
+    (incident,) = stored(lake, "incidents")
+    assert [member["subscription"] for member in incident["members"]] == ["audit", "billing", "late"]
 
 
 def test_incidents_of_a_lake_without_episodes_are_none(tmp_path):

@@ -1,4 +1,4 @@
-"""From when to when a backlog lasts, beside a look at every minute."""
+"""From when to when a backlog lasts, compared with a look at every minute."""
 
 from __future__ import annotations
 

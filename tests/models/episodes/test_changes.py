@@ -1,4 +1,4 @@
-"""A policy change as an event, and what it did: by hand, beside a slow twin, and on recordings in which a limit was changed."""
+"""A policy change as an event, and what it did: by hand, compared with a slow twin, and on recordings in which a limit was changed."""
 
 from __future__ import annotations
 

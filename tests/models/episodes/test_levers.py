@@ -1,4 +1,4 @@
-"""What would have drained an episode: on simulated brokers, beside one replay by itself, and where there is no answer."""
+"""What would have drained an episode: on simulated brokers, compared with one replay by itself, and where there is no answer."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ def test_one_without_samples_says_so_and_costs_the_other_nothing(tmp_path):
     assert "Too few samples" in found["gone"]["failed"]
     assert found["gone"]["primary"] is None
     assert found["ders"]["primary"] == "limiter"
-    # What was answered is not asked again; what failed is. The table is the same.
+    # What was answered is not replayed again; what failed is. The table is the same.
     version = lake.version("episodes")
     again = build(lake)
     assert (again.asked, again.known, again.failed) == (2, 1, 1)

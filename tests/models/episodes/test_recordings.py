@@ -1,4 +1,4 @@
-"""Episodes of real backlogs: since when, beside the moment at which the script of the recording began the cause."""
+"""Episodes of real backlogs: since when, compared with the moment at which the script of the recording began the cause."""
 
 from __future__ import annotations
 

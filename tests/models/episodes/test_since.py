@@ -1,4 +1,4 @@
-"""Since when a backlog grows: scenes whose answer is known, and cuts beside every way to cut."""
+"""Since when a backlog grows: scenes whose answer is known, and cuts compared with every way to cut."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Intervals out of residuals: beside the slow twin, on recordings that nobody has seen, and where there is too little to go by."""
+"""Intervals out of residuals: compared with the slow twin, on unseen recordings, and where there is too little to go by."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_the_bands_are_the_slow_twins_quantiles(seed: int) -> None:
 
 
 def test_a_recording_that_nobody_has_seen_is_inside_nine_times_of_ten() -> None:
-    """One forecast of each of many new recordings, held against intervals that others made."""
+    """One forecast of each of many new recordings, compared with intervals that others made."""
     inside = trials = 0
     for seed in range(40):
         calibration = calibrate(drawn(seed, 80))

@@ -1,4 +1,4 @@
-"""The newest straight stretch: beside its slow twin, and on series whose stretches are known."""
+"""The newest straight stretch: compared with its slow twin, and on series whose stretches are known."""
 
 from __future__ import annotations
 

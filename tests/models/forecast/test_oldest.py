@@ -1,4 +1,4 @@
-"""The age of the oldest message: beside a queue that moves every entry, and at the ends of what is known."""
+"""The age of the oldest message: compared with a queue that moves every entry, and at the ends of what is known."""
 
 from __future__ import annotations
 

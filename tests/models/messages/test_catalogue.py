@@ -37,7 +37,7 @@ EVENT_MEANINGS = (
 
 
 def missing_given() -> dict[str, set[str]]:
-    """Keys of missing evidence that the rules give, each with the names of its values; ``{...}`` in a key stands for its forms."""
+    """Keys of missing evidence that the rules give, each with the names of its values; ``{...}`` in a key means its forms."""
     found: dict[str, set[str]] = {}
     aliases = {"age_s": ("before", "after"), "off_s": ("ahead", "behind")}
     for node in ast.walk(ast.parse(Path(missing.__file__).read_text(encoding="utf-8"))):

@@ -1,4 +1,4 @@
-"""What keeps an age: the fluid beside parcels, service beside the twin, and values that are enough while less is not."""
+"""What keeps an age: the fluid compared with parcels, service compared with the twin, and values that are enough while less is not."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def test_partitions_are_summed_and_one_that_is_unknown_makes_the_minute_unknown(
 
 def test_the_recorded_age_is_that_of_what_came_last():
     found = minutes([1, 1, 1, 1])
-    held = ArrivalMinutes(
+    minutes_of_arrivals = ArrivalMinutes(
         found.start_ms,
         found.end_ms,
         found.arrived_msg,
@@ -121,8 +121,8 @@ def test_the_recorded_age_is_that_of_what_came_last():
         np.array([0.0, 30.0, 90.0, np.nan]),
         found.measured_age_s,
     )
-    assert held.recorded_age_s[:3].tolist() == [0.0, 30.0, 90.0]
-    assert np.isnan(held.recorded_age_s[3])
+    assert minutes_of_arrivals.recorded_age_s[:3].tolist() == [0.0, 30.0, 90.0]
+    assert np.isnan(minutes_of_arrivals.recorded_age_s[3])
 
 
 # -- service ----------------------------------------------------------------------------------
@@ -171,7 +171,7 @@ def test_the_smallest_limit_keeps_the_age_and_less_does_not(tmp_path):
     assert "-md 500 -bd -1 -dt 1" in said.roll_back
     assert said.risks
     assert said.checks[0].query.startswith("quantile_over_time(0.99")
-    # Nobody saw what the consumers can do.
+    # It was not seen what the consumers can do.
     assert "advice.slo.capacity_unknown" in [note.key for note in kept.notes]
 
 

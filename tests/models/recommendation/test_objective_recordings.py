@@ -1,4 +1,4 @@
-"""The fluid beside replays of real brokers: a throttled half hour, a slow one, bytes, a longer period."""
+"""The fluid compared with replays of real brokers: a throttled half hour, a slow one, bytes, a longer period."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A flow, and a window with a change from its beginning on, beside the simulator that runs message by message."""
+"""A flow, and a window with a change from its beginning on, compared with the simulator that runs message by message."""
 
 import numpy as np
 import pytest
