@@ -12,9 +12,9 @@ if TYPE_CHECKING:
 
 
 def read_quarantined(
-    lake: Lake, *, reason: str | None = None, run_id: str | None = None, taken_back: bool = False
+    lake: Lake, *, reason: str | None = None, run_id: str | None = None, with_readmitted: bool = False
 ) -> list[QuarantinedRows]:
-    """Refused rows of a reason and a run; with ``taken_back`` also those that were readmitted.
+    """Refused rows of a reason and a run; with ``with_readmitted`` also those that were readmitted.
 
     Raises
     ------
@@ -24,7 +24,7 @@ def read_quarantined(
     known_reason(reason)
     return [
         one
-        for one in kept_rows(lake, with_readmitted=taken_back)
+        for one in kept_rows(lake, with_readmitted=with_readmitted)
         if (reason is None or one.reason == reason) and (run_id is None or one.run_id == run_id)
     ]
 

@@ -31,7 +31,7 @@ from throttlescope.models.anomaly.subscription import Range, anomalies_of, cover
 if TYPE_CHECKING:
     from throttlescope.ingest.lake import Lake
 
-#: Days before the range whose rows are written anew: one that was open then may have ended.
+#: Days before the range whose rows are rewritten: one that was open then may have ended.
 REWRITTEN_DAYS = 2
 #: Rows of ``signals`` that one process reads at most; a month of 400 subscription partitions.
 MOST_ROWS = 20_000_000

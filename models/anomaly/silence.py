@@ -83,8 +83,8 @@ def silences(
 
 def _usual(present: np.ndarray, covered: np.ndarray, calendar: Calendar) -> np.ndarray:
     """Hours whose likes in the weeks before were seen nearly whole."""
-    there, asked = (one.reshape(-1, HOUR_MINUTES).sum(axis=1) for one in (present, covered))
-    share = np.where(asked > 0, there / np.maximum(asked, 1), np.nan)
+    there, expected = (one.reshape(-1, HOUR_MINUTES).sum(axis=1) for one in (present, covered))
+    share = np.where(expected > 0, there / np.maximum(expected, 1), np.nan)
     likes = np.where(calendar.earlier >= 0, share[calendar.earlier], np.nan)
     return np.nan_to_num(median_of_rows(likes)) >= _USUAL_SHARE
 

@@ -33,7 +33,7 @@ SIDES = {
 }
 #: Counts per minute over what a row says: rates are per second.
 _PER = {"in_msg_rate": 60.0, "out_msg_rate": 60.0}
-#: Days before the range that are judged too: an anomaly is told anew after two days, so none began earlier.
+#: Days before the range that are judged too: an anomaly is reported as a new one after two days, so none began earlier.
 LEAD_DAYS = 2
 
 Interval = tuple[int, int]

@@ -53,7 +53,7 @@ def of(*causes: Cause) -> str:
     return " ".join(cause.name for cause in causes)
 
 
-#: In the order in which evidence is listed. Words are causes; ``*`` stands for all.
+#: In the order in which evidence is listed. Words are causes; ``*`` means all.
 BEARING: tuple[Bearing, ...] = (
     Bearing("coverage", False, of(UNKNOWN)),
     Bearing("served_twice", True, of(UNKNOWN)),

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from throttlescope.models.diagnosis import thresholds as t
 from throttlescope.models.diagnosis.window import Window
-from throttlescope.models.messages.rounded import duration
 
 _AGES = ("last_flow_age_s", "last_ack_age_s", "mark_delete_age_s")
 #: The gauge of acknowledgements is of a minute that ended up to a minute before it was read, itself up to a minute ago.
@@ -32,8 +31,3 @@ def clock_off_s(window: Window) -> float | None:
         return None
     behind_s = min(acked_ages_s) - _COUNTED_WITHIN_S
     return -behind_s if behind_s >= t.CLOCK_OFF_S else None
-
-
-def clock_words(off_s: float) -> str:
-    """What it is, in words."""
-    return f"at least {duration(abs(off_s))} {'ahead' if off_s > 0 else 'behind'}"

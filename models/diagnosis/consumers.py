@@ -1,6 +1,6 @@
 """Whether the consumers' queues are full. In: a window. Out: a :class:`QueueReading`.
 
-Consumers at their capacity keep the broker waiting for permits; consumers that a limiter keeps waiting have room.
+Consumers at their capacity keep the broker waiting for permits; consumers that a limiter keeps waiting have spare capacity.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from throttlescope.models.diagnosis.history import HISTORY_MS
 from throttlescope.models.diagnosis.stats_samples import StatsReading, read_stats
 from throttlescope.models.diagnosis.window import Window
 
-#: ``full``: the broker waits for the consumers. ``busy``: they are never idle. ``empty``: they have room. ``between``: none is clear.
+#: ``full``: the broker waits for the consumers. ``busy``: they are never idle. ``empty``: they have spare capacity. ``between``: none is clear.
 Queue = Literal["full", "busy", "between", "empty", "unknown"]
 
 QUEUES: tuple[Queue, ...] = ("full", "busy", "between", "empty", "unknown")
@@ -86,8 +86,8 @@ def starved_share(window: Window) -> float | None:
     """Share of samples in which the dispatcher found no permits.
 
     A Shared subscription is dispatched to as long as *one* consumer has permits; of an Exclusive or Failover one only
-    the active consumer counts, and those that stand by have all of theirs. Where the type is not known, permits of
-    consumers that may only stand by prove no room: None, unless both readings say the same.
+    the active consumer counts, and standby consumers have all of theirs. Where the type is not known, permits of
+    consumers that may only be on standby prove no spare capacity: None, unless both readings say the same.
     """
     kind = window.last("subscription_type")
     consumers = window.last("consumers") or 0
@@ -96,7 +96,7 @@ def starved_share(window: Window) -> float | None:
     exhausted = window.mean("permits_exhausted_share")
     if consumers <= 1 or exhausted is None or kind == "Key_Shared":
         return exhausted
-    # The share is over all consumers' samples, and those that stand by are never exhausted.
+    # The share is over all consumers' samples, and standby consumers are never exhausted.
     of_one = min(1.0, exhausted * consumers)
     if kind in ONE_ACTIVE:
         return of_one
@@ -110,7 +110,7 @@ def starved_share(window: Window) -> float | None:
 
 
 def several_active(window: Window) -> bool:
-    """Whether every consumer is seen to acknowledge in most minutes, so that none of them stands by."""
+    """Whether every consumer is seen to acknowledge in most minutes, so that none of them is on standby."""
     share = window.share("consumer_ack_msg_rate_min", lambda rate: rate > 0)
     return share is not None and share > t.MAJORITY_SHARE
 
@@ -133,19 +133,19 @@ def fill_share(window: Window) -> float | None:
 
 
 def idle_share(window: Window) -> float | None:
-    """Share of minutes at whose end consumers were connected and held no unacked message."""
+    """Share of minutes at whose end consumers were connected and had no unacked message."""
     if not tracks_unacked(window):
         return None
-    held = [
+    counts = [
         unacked
         for unacked, consumers in zip(window.column("unacked_msg"), window.column("consumers"), strict=True)
         if unacked is not None and (consumers is None or consumers > 0)
     ]
-    return sum(1 for unacked in held if unacked <= 0) / len(held) if held else None
+    return sum(1 for unacked in counts if unacked <= 0) / len(counts) if counts else None
 
 
 def busy_minutes(window: Window) -> int | None:
-    """For how many minutes consumers have held messages at every minute's end while they were dispatched to at a constant rate.
+    """For how many minutes consumers have had messages at every minute's end while they were dispatched to at a constant rate.
 
     The window's minutes and those just before it; None where they are fewer than :data:`~thresholds.BUSY_MINUTES`, or where
     one of them shows otherwise or nothing.

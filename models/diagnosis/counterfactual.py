@@ -37,7 +37,7 @@ _CONSUMERS = {cause.name for cause in CAUSES if cause.lever in ("consumers", "bo
 
 @dataclass(frozen=True)
 class CounterfactualSpan:
-    """A number with the least and the greatest that the samples allow; ``likely`` is None where it cannot be told."""
+    """A number with the least and the greatest that the samples allow; ``likely`` is None where it is not known."""
 
     low: float
     likely: float | None
@@ -96,7 +96,7 @@ class Counterfactuals:
     rows : tuple of Counterfactual
         By what they gain, most first.
     primary : str or None
-        ``limiter``, ``consumers`` or ``both``; None where no lever changes anything that could be told.
+        ``limiter``, ``consumers`` or ``both``; None where no lever changes anything measurable.
     error_share : float
         How far the replay of the window itself was from what was recorded, over the largest backlog.
     capacity : Capacity
@@ -218,7 +218,7 @@ def _row(lever: str, limiter: str | None, change: Change, answer: ReplayAnswer) 
     after = _span(answer.changed)
     before = _span(answer.as_is)
     likely = None if before.likely is None or after.likely is None else before.likely - after.likely
-    # The best and the worst are each beside their own kind: more publishing makes both futures worse.
+    # The best and the worst are each compared with their own kind: more publishing makes both futures worse.
     gains = sorted((before.low - after.low, before.high - after.high))
     return Counterfactual(
         lever=lever,

@@ -18,9 +18,10 @@ from throttlescope.models.diagnosis.causes import (
     Standing,
 )
 from throttlescope.models.diagnosis.limiters import LimiterReading
-from throttlescope.models.diagnosis.symptoms import Symptom, Symptoms
+from throttlescope.models.diagnosis.symptoms import RULE, Symptom, Symptoms
 from throttlescope.models.diagnosis.symptoms.limiters import limiter_events, limiter_use
 from throttlescope.models.diagnosis.window import Window
+from throttlescope.models.messages.catalogue import Message, render
 
 #: What an answer may weigh, in the order of the columns of :data:`~throttlescope.models.diagnosis.bearing.BEARING`.
 WEIGHTS = ("for", "against", "neutral")
@@ -32,15 +33,29 @@ class Evidence:
 
     symptom: str
     weight: str
-    text: str
+    finding: Message
     value: float | None = None
     threshold: float | None = None
     unit: str | None = None
     at_ms: int | None = None
     promql: str | None = None
 
+    @property
+    def text(self) -> str:
+        """The finding in one sentence."""
+        return render(self.finding)
+
     def to_row(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in self.__slots__}
+        return {
+            "symptom": self.symptom,
+            "weight": self.weight,
+            "text": self.text,
+            "value": self.value,
+            "threshold": self.threshold,
+            "unit": self.unit,
+            "at_ms": self.at_ms,
+            "promql": self.promql,
+        }
 
 
 def weigh(window: Window, symptoms: Symptoms, standing: Standing) -> tuple[Evidence, ...]:
@@ -56,9 +71,9 @@ def weigh(window: Window, symptoms: Symptoms, standing: Standing) -> tuple[Evide
             found.append(_row(_of_limiter(window, symptoms, symptom, standing), weight))
     found += _counters(window, symptoms, standing)
     if standing.cause == UNKNOWN.name:
-        found.insert(0, Evidence("rule", "for", f"No cause is named: {standing.why}."))
+        found.insert(0, _row(RULE.answer(True, RULE.says("no_cause", why=standing.because)), "for"))
     elif standing == SYSTEM_BACKLOG:
-        found.insert(0, Evidence("rule", "for", f"This is no incident: {standing.why}."))
+        found.insert(0, _row(RULE.answer(True, RULE.says("no_incident", why=standing.because)), "for"))
     if not found:
         found.append(_row(symptoms.by_name["coverage"], "neutral"))
     decisive = CAUSE_OF[standing.cause].decisive
@@ -123,7 +138,7 @@ def _row(symptom: Symptom, weight: str) -> Evidence:
     return Evidence(
         symptom.name,
         weight,
-        symptom.text,
+        symptom.finding,
         symptom.value,
         symptom.threshold,
         symptom.unit,

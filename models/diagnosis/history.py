@@ -1,7 +1,7 @@
 """What the hours before a window say. In: a window whose columns hold them too. Out: capacity, usual publishing, absence.
 
-While a limiter binds, nobody sees what the consumers could do; it was seen when they were at their capacity and no limiter
-was near. A burst is one only beside what is usual. Both are read here, at most :data:`HISTORY_MS` back.
+While a limiter binds, what the consumers could do is not seen; it was seen when they were at their capacity and no limiter
+was near. A burst is one only compared with what is usual. Both are read here, at most :data:`HISTORY_MS` back.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ def capacity_seen(window: Window) -> ObservedCapacity | None:
     seen = window.before(HISTORY_MS, also_within=True)
     exhausted = seen.array("permits_exhausted_share")
     if window.last("subscription_type") in ("Exclusive", "Failover"):
-        # Those that stand by are never exhausted.
+        # Standby consumers are never exhausted.
         exhausted = np.minimum(1.0, exhausted * consumers)
     # Where permits are not scraped, snapshots of the admin API have them; theirs are the active consumer's already.
     exhausted = np.where(np.isnan(exhausted), seen.array("stats_starved_share"), exhausted)
@@ -110,18 +110,18 @@ def capacity_seen(window: Window) -> ObservedCapacity | None:
         saturated &= ~(seen.array(name) >= t.RHO_NEAR_LIMIT)
     minutes_ms, out, spans_ms = (seen.array(name) for name in ("minute_ms", "out_msg_delta", "delta_span_ms"))
     # Minutes of missed scrapes tell nothing of their own: what was dispatched in them is in the span of the next one.
-    told = np.flatnonzero(~np.isnan(out) & (spans_ms > 0))
+    known = np.flatnonzero(~np.isnan(out) & (spans_ms > 0))
     length = t.CAPACITY_MINUTES
-    if len(told) < length:
+    if len(known) < length:
         return None
-    reach_ms = np.maximum(spans_ms[told[1:]], MINUTE_MS) + MINUTE_MS // 2
-    in_a_row = np.diff(minutes_ms[told]) <= reach_ms
-    whole = np.convolve(saturated[told], np.ones(length), "valid") == length
+    reach_ms = np.maximum(spans_ms[known[1:]], MINUTE_MS) + MINUTE_MS // 2
+    in_a_row = np.diff(minutes_ms[known]) <= reach_ms
+    whole = np.convolve(saturated[known], np.ones(length), "valid") == length
     whole &= np.convolve(in_a_row, np.ones(length - 1), "valid") == length - 1
     found = np.flatnonzero(whole)
     if not len(found):
         return None
-    newest = told[found[-1] : found[-1] + length]
+    newest = known[found[-1] : found[-1] + length]
     seen_ms = int(minutes_ms[newest[-1]]) + MINUTE_MS
     rate = float(out[newest].sum()) / (float(spans_ms[newest].sum()) / SECOND_MS)
     later = (minutes_ms >= seen_ms) & (seen.array("consumers") == consumers)
@@ -156,7 +156,7 @@ def burst_before(window: Window) -> Burst | None:
     """The burst of publishing that is going on at the window's end, or ended at most :data:`~thresholds.BURST_MAX_S` before.
 
     What is usual are the minutes older than that; where too few of them are known, the later ones too, each high one left
-    out, so that a burst does not raise its own measure. None where publishing was usual, where nobody knows what is
+    out, so that a burst does not raise its own measure. None where publishing was usual, where it is not known what is
     usual, and where it lasts so long that it is demand.
     """
     seen = window.before(HISTORY_MS, also_within=True)
@@ -204,7 +204,7 @@ def _high(usual: np.ndarray) -> float:
     return middle + max(t.BURST_DEVIATIONS * spread, t.BURST_SHARE * middle)
 
 
-def nobody_since_ms(window: Window) -> int | None:
+def unconnected_since_ms(window: Window) -> int | None:
     """Since when no consumer has been connected, as far back as is known; None where one is."""
     seen = window.before(HISTORY_MS, also_within=True)
     since = None

@@ -1,7 +1,7 @@
 """What holds every subscription now. In: verdicts of a day. Out: ``verdict_latest``, one row per subscription partition.
 
-Beside the newest verdict stand since when it holds, and what held the subscription longest in the recent hours. All of it is
-computed anew from the verdicts of the 24 hours before the cluster's newest one: nothing is carried on from earlier rows that a
+Next to the newest verdict are since when it has applied, and the main cause of the recent hours. All of it is
+recomputed from the verdicts of the 24 hours before the cluster's newest one: nothing is carried on from earlier rows that a
 later run may have changed. Topics are taken some at a time, so that memory does not grow with the fleet.
 """
 
@@ -47,14 +47,14 @@ def build_latest(lake: Lake, clusters: Iterable[str], run_id: str) -> int:
     clusters = sorted(set(clusters))
     rows = TABLES["verdict_latest"].loose_schema.empty_table()
 
-    def anew(_: pa.Table) -> pa.Table:
-        # Under the retry: whoever is later has seen the verdicts of whoever was faster.
+    def recomputed(_: pa.Table) -> pa.Table:
+        # Under the retry: a later run has seen the verdicts of a faster one.
         nonlocal rows
         files = lake.files("verdicts", partition={"cluster": clusters})
         rows = pa.concat_tables([rows.slice(0, 0), *(latest_of(mine) for mine in _by_cluster(files))])
         return rows
 
-    lake.update("verdict_latest", anew, partitions_of=pa.table({"cluster": clusters}), run_id=run_id)
+    lake.update("verdict_latest", recomputed, partitions_of=pa.table({"cluster": clusters}), run_id=run_id)
     return rows.num_rows
 
 

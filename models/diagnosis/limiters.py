@@ -14,7 +14,7 @@ from throttlescope.ingest.core.times import MINUTE_MS, SECOND_MS
 from throttlescope.models.diagnosis import thresholds as t
 from throttlescope.models.diagnosis.window import Window
 
-#: Share of the limit that is used: at it, near it, possibly held by it, far from it (or no limit), or not measurable.
+#: Share of the limit that is used: at it, near it, possibly limited by it, far from it (or no limit), or not measurable.
 Zone = Literal["at", "near", "possible", "far", "unknown"]
 
 #: Why the share that is used does not exclude a limiter: its limit was read too long before or after the window, or only
@@ -49,7 +49,7 @@ class LimiterReading:
     own_rho : float or None
         The part of it that this subscription uses itself.
     events, events_per_s, duty_share : float or None
-        Plans that the limiter lowered, their rate, and the share of scrape intervals with at least one.
+        Reads that the limiter throttled, their rate, and the share of scrape intervals with at least one.
     informative : bool or None
         False where every read of a healthy subscription would count as an event.
     in_force : bool
@@ -113,12 +113,12 @@ def read_limiter(window: Window, level: str, unit: str) -> LimiterReading:
     reading = _read(window, level, unit)
     if minutes >= t.MAJORITY_SHARE * (window.high - window.low):
         return reading
-    # Most of the window is of the time before, which says nothing of this limit; that it lowered no plan says enough.
+    # Most of the window is of the time before, which says nothing of this limit; that it throttled no read says enough.
     return replace(reading, zone="unknown", activity="unseen" if reading.events else reading.activity)
 
 
 def _minutes_since_set(window: Window, level: str, unit: str) -> int | None:
-    """Whole minutes since the limit that holds at the window's end was set within it; None where it held all along, or there is none.
+    """Whole minutes since the limit that holds at the window's end was set within it; None where it was the same all along, or there is none.
 
     A minute that was not seen is not whole.
     """
@@ -262,7 +262,7 @@ def _is_only_trimmed(
 ) -> bool:
     """Whether reads are counted although the limit is not used up: what is left of a period's tokens is less than a read.
 
-    Asked only far from the limit: nearer to it a limiter that binds leaves as little.
+    Used only far from the limit: nearer to it a limiter that binds leaves as little.
     """
     if zone != "far" or limit is None or rho is None or _more_than_a_read_per_event(window, events):
         return False
@@ -280,7 +280,7 @@ def _limit_in_force(window: Window, level: str, unit: str) -> tuple[int | None, 
 
 
 def _counted_last(window: Window, name: str) -> bool:
-    """Whether a limiter lowered plans in the last minute that was counted: then it has a limit, whatever was read."""
+    """Whether a limiter throttled reads in the last minute that was counted: then it has a limit, whatever was read."""
     counted = window.last(name)
     return counted is not None and counted > 0
 
@@ -328,9 +328,9 @@ def _zone(window: Window, observed: bool, limit: int | None, period_s: int | Non
 
 
 def _wanted_per_s(zone: Zone, rho: float | None, period_s: int | None) -> float:
-    """Events per second that a limiter shows at least that holds a subscription back.
+    """Events per second that a limiter shows at least while it limits a subscription.
 
-    It lowers a plan at least once per use of a full period's tokens; while it is dry, the dispatcher asks again every
+    It throttles a read at least once per use of a full period's tokens; while it is exhausted, the dispatcher tries again every
     second. Without a known limit the usual period of one second is assumed. Far from its limit no limiter binds: there
     the events are compared with those of a limit that is used up, because that is what they would have to show.
     """

@@ -1,4 +1,4 @@
-"""The naive rule that every verdict is shown beside. In: a window. Out: a side.
+"""The naive rule that is shown next to every verdict. In: a window. Out: a side.
 
 In PromQL: ``pulsar_subscription_back_log_no_delayed > 1000`` with any throttle event in the window means throttle,
 without means consumer capacity.

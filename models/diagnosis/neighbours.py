@@ -40,7 +40,7 @@ class QuotaUse:
     minutes : int
         Minutes of the window in which it drew on the same limit.
     asked : bool
-        It is the subscription that was asked about.
+        It is the selected subscription.
     """
 
     key: SubscriptionKey
@@ -60,7 +60,7 @@ def quota_neighbours(
     rows : pyarrow.Table
         Minutes of ``signals`` with at least :data:`COLUMNS`; what does not share the limit is left out here.
     key : SubscriptionKey
-        Who is asked about.
+        The selected subscription partition.
     limiter : str
         ``topic.msg``, ``topic.bytes``, ``broker.msg`` or ``broker.bytes``; of a subscription's own limit it is alone.
     start_ms, end_ms : int
@@ -68,7 +68,7 @@ def quota_neighbours(
     Returns
     -------
     list of QuotaUse
-        Those that dispatched most first, the unknown last; empty where the asked one has no minute.
+        Those that dispatched most first, the unknown last; empty where the selected one has no minute.
 
     Raises
     ------
@@ -97,13 +97,15 @@ def quota_neighbours(
 def _sharing(
     rows: pa.Table, key: SubscriptionKey, level: Literal["broker", "topic", "subscription"]
 ) -> pa.Table:
-    asked = rows.filter(_equal(rows, SubscriptionKey._fields, key))
-    if level == LEVELS[-1] or not asked.num_rows:
-        return asked
+    own_rows = rows.filter(_equal(rows, SubscriptionKey._fields, key))
+    if level == LEVELS[-1] or not own_rows.num_rows:
+        return own_rows
     if level == "topic":
         return rows.filter(_equal(rows, TOPIC_KEY_NAMES, key))
     # The topic may have moved within the window: in each minute those count that the same broker served.
-    at = dict(zip(asked.column("minute_ms").to_pylist(), asked.column("broker").to_pylist(), strict=True))
+    at = dict(
+        zip(own_rows.column("minute_ms").to_pylist(), own_rows.column("broker").to_pylist(), strict=True)
+    )
     same = [
         broker is not None and cluster == key.cluster and at.get(minute_ms) == broker
         for cluster, minute_ms, broker in zip(

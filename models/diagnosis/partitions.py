@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from throttlescope.models.messages.rounded import entries
+from throttlescope.models.messages.catalogue import Message, message
 
 #: What is read of a verdict.
 COLUMNS = (
@@ -55,22 +55,29 @@ class SubscriptionPartitions:
     backlog_entries: float | None
 
     @property
-    def text(self) -> str:
-        """One sentence."""
+    def finding(self) -> Message:
+        """How many partitions share the worst one's cause."""
         worst, limiter = self.worst, self.worst["limiter"]
         cause = worst["cause"] + (f" ({limiter})" if limiter else "")
         if worst["partition"] < 0:
-            return f"The topic is not partitioned: {cause}."
+            return message("partitions.not_partitioned", cause=cause)
         if worst["cause"] == "healthy":
-            return f"All {self.partitions} partitions are healthy."
+            return message("partitions.all_healthy", partitions=self.partitions)
         backlog = worst["backlog_entries"]
-        held = (
-            "" if backlog is None else f" with {entries(backlog)} of {entries(self.backlog_entries)} entries"
-        )
-        return (
-            f"Partition {worst['partition']} is the worst{held}: {cause}; "
-            f"{len(self.sharing)} of {self.partitions} partitions share that cause."
-        )
+        if backlog is None:
+            return message(
+                "partitions.worst", partition=worst["partition"], cause=cause, sharing=len(self.sharing),
+                partitions=self.partitions,
+            )  # fmt: skip
+        return message(
+            "partitions.worst_of_backlog", partition=worst["partition"], cause=cause, backlog=backlog,
+            total=self.backlog_entries, sharing=len(self.sharing), partitions=self.partitions,
+        )  # fmt: skip
+
+    @property
+    def text(self) -> str:
+        """The finding in one sentence."""
+        return self.finding.text
 
     def to_row(self) -> dict[str, Any]:
         """Plain values, as they are printed in JSON."""

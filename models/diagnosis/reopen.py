@@ -1,6 +1,6 @@
 """A past verdict, opened. In: a lake and one window of a subscription partition. Out: the verdict, its minutes, and a new one.
 
-Delta keeps what the signals were when the verdict was written, so that it can be asked: was it right on what was known,
+Delta keeps what the signals were when the verdict was written, so that it can be checked: was it right on what was known,
 what would today's rules say of the same minutes, and have the minutes been repaired since?
 """
 

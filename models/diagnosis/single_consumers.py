@@ -19,7 +19,7 @@ UNACKED = "pulsar_consumer_unacked_messages"
 BLOCKED = "pulsar_consumer_blocked_on_unacked_messages"
 ACKED_PER_S = "pulsar_consumer_msg_ack_rate"
 OUT = "pulsar_out_messages_total"
-#: What single consumers are told from. The last one is the subscription's own as well: its consumers' series have a consumer_id.
+#: Metrics of single consumers. The last one is the subscription's own as well: its consumers' series have a consumer_id.
 METRICS = (PERMITS, UNACKED, BLOCKED, ACKED_PER_S, OUT)
 
 
@@ -51,7 +51,7 @@ class Consumer:
         What it gets done: acknowledged; dispatched where no consumer of the subscription is seen to acknowledge, because acks
         are not counted everywhere.
     slow : bool or None
-        None: cannot be told.
+        None: not known.
     """
 
     name: str
@@ -171,7 +171,7 @@ def _rate(series: Series | None, start_ms: int, end_ms: int) -> float | None:
 
 
 def with_stats(consumer: Consumer, stats: Sequence[ConsumerStats]) -> Consumer:
-    """With the address of the only one of that name; an empty name is nobody's."""
+    """With the address of the only one of that name; an empty name belongs to none."""
     same = [one for one in stats if one.name and one.name == consumer.name]
     if len(same) != 1:
         return consumer

@@ -1,8 +1,8 @@
 """Which consumers are slow, by name. In: series of single consumers, or one answer of the admin API. Out: :class:`SlowConsumers`.
 
-It is told beside a verdict and changes none. A consumer is slow when the broker waits for it and it acknowledges less than
+It is shown next to a verdict and changes none. A consumer is slow when the broker waits for it and it acknowledges less than
 :data:`~thresholds.UNEVEN_SHARE` of what the fastest does: one slow of N is not N slow. Where all are alike and the broker waits
-for all of them, none stands out and all are at their capacity. One that has room is not slow, whatever little it gets.
+for all of them, none is the slow one and all are at their capacity. One with spare capacity is not slow, however little it gets.
 """
 
 from __future__ import annotations
@@ -16,16 +16,14 @@ from throttlescope.models.diagnosis import thresholds as t
 from throttlescope.models.diagnosis.consumers import ONE_ACTIVE
 from throttlescope.models.diagnosis.single_consumers import METRICS, Consumer, measured, of_stats, with_stats
 from throttlescope.models.diagnosis.window import SubscriptionKey
+from throttlescope.models.messages.catalogue import Message, message
 from throttlescope.models.messages.rounded import number
 from throttlescope.transforms.promql.source import Series
 
-NOT_MEASURED = (
-    "single consumers are not measured: set exposeConsumerLevelMetricsInPrometheus=true on the brokers, or ask with "
-    "throttlescope now --pulsar-admin URL"
-)
+#: So many slow consumers are named.
 _NAMED = 3
 
-__all__ = ["METRICS", "NOT_MEASURED", "Consumer", "SlowConsumers", "slowest_consumers"]
+__all__ = ["METRICS", "Consumer", "SlowConsumers", "slowest_consumers"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,15 +35,15 @@ class SlowConsumers:
     consumers : tuple of Consumer
         Those connected at the end, slow ones first, the slowest of them first.
     slow : int or None
-        How many of them are slow; None: cannot be told.
+        How many of them are slow; None: not known.
     waited_for : int or None
         For how many the broker waits.
     of : int
-        How many there are; a Failover or Exclusive subscription's that stand by are not counted.
+        How many there are; the standby consumers of a Failover or Exclusive subscription are not counted.
     told_by : str or None
         ``metrics`` (many samples), ``admin`` (one moment); None: nothing.
-    text : str
-        One sentence.
+    finding : Message
+        Which of them are slow.
     """
 
     key: SubscriptionKey
@@ -56,7 +54,12 @@ class SlowConsumers:
     waited_for: int | None
     of: int
     told_by: Literal["metrics", "admin"] | None
-    text: str
+    finding: Message
+
+    @property
+    def text(self) -> str:
+        """The finding in one sentence."""
+        return self.finding.text
 
     def to_row(self) -> dict[str, Any]:
         """Plain values, as they are printed in JSON."""
@@ -99,26 +102,34 @@ def slowest_consumers(
         found, told_by = [of_stats(one) for one in mine], "admin"
     if not found:
         return SlowConsumers(
-            key, start_ms, end_ms, (), None, None, 0, None, f"Of {_named(key)} {NOT_MEASURED}."
+            key,
+            start_ms,
+            end_ms,
+            (),
+            None,
+            None,
+            0,
+            None,
+            message("slowest.not_measured", subscription=_named(key)),
         )
     if subscription_type in ONE_ACTIVE:
         # Only Shared and Key_Shared subscriptions count unacked messages: zero is no measurement here.
         found = [replace(one, unacked_msg=None, blocked=None) for one in found]
-        active = [one for one in found if not _stands_by(one)]
+        active = [one for one in found if not _is_standby(one)]
         found = active or found
     judged = _judged(found)
     slow = None if any(one.slow is None for one in judged) else sum(bool(one.slow) for one in judged)
     waits = [one.waited_for for one in judged]
     waited_for = None if None in waits else sum(bool(one) for one in waits)
     ordered = tuple(sorted(judged, key=_order))
-    text = _text(ordered, slow, waited_for)
-    return SlowConsumers(key, start_ms, end_ms, ordered, slow, waited_for, len(ordered), told_by, text)
+    finding = _finding(ordered, slow, waited_for)
+    return SlowConsumers(key, start_ms, end_ms, ordered, slow, waited_for, len(ordered), told_by, finding)
 
 
 # -- who is slow --------------------------------------------------------------------------------
 
 
-def _stands_by(consumer: Consumer) -> bool:
+def _is_standby(consumer: Consumer) -> bool:
     return not consumer.waited_for and not consumer.out_msg_rate and not consumer.ack_msg_rate
 
 
@@ -137,7 +148,7 @@ def _is_slow(consumer: Consumer, fastest: float | None) -> bool | None:
         return False
     if pace is None or fastest is None:
         return None
-    # Where nobody gets anything done, each that holds messages is as slow as can be.
+    # Where no consumer gets anything done, each that holds messages is as slow as can be.
     return pace < t.UNEVEN_SHARE * fastest or fastest == 0
 
 
@@ -152,46 +163,68 @@ def _order(consumer: Consumer) -> tuple:
     )
 
 
-def _text(consumers: Sequence[Consumer], slow: int | None, waited_for: int | None) -> str:
+def _finding(consumers: Sequence[Consumer], slow: int | None, waited_for: int | None) -> Message:
     count = len(consumers)
-    all_of = "the only consumer" if count == 1 else f"each of {count} consumers"
+    if count == 1:
+        return _of_one(consumers[0], slow, waited_for)
     if waited_for == 0:
-        return f"The broker waits for none of {count} consumer{'' if count == 1 else 's'}: they have room."
+        return message("slowest.none_waited_for", count=count)
     if slow is None:
-        return f"Which of {count} consumers is slow cannot be told: not all of them were measured."
-    paces = [one.pace_msg_per_s for one in consumers if one.pace_msg_per_s is not None]
+        return message("slowest.not_known", count=count)
     if slow == count:
-        return f"The broker waits for {all_of}, and nothing gets done."
+        return message("slowest.all_slow", count=count)
     if slow:
-        named = [_paced(one) for one in consumers[: min(slow, _NAMED)]]
-        more = f" and {slow - _NAMED} more" if slow > _NAMED else ""
-        verb = "is" if slow == 1 else "are"
-        return f"{slow} of {count} consumers {verb} slow: {', '.join(named)}{more}; the fastest does {number(max(paces))} msg/s."
+        return _some_slow(consumers, slow)
     if waited_for == count:
-        between = _between(paces)
-        return (
-            f"The only consumer is at its capacity ({between})."
-            if count == 1
-            else f"None of {count} consumers stands out: the broker waits for all of them ({between} each)."
-        )
-    return (
-        f"None of {count} consumers is slow; the broker waits for {waited_for} of them, "
-        f"which work{'s' if waited_for == 1 else ''} as fast as the others ({_between(paces)})."
+        return message("slowest.all_alike", count=count, pace=_pace(consumers))
+    if waited_for == 1:
+        return message("slowest.none_slow_one_waited_for", count=count, pace=_pace(consumers))
+    return message("slowest.none_slow", count=count, waited_for=waited_for, pace=_pace(consumers))
+
+
+def _of_one(consumer: Consumer, slow: int | None, waited_for: int | None) -> Message:
+    if waited_for == 0:
+        return message("slowest.only.not_waited_for")
+    if slow is None:
+        return message("slowest.only.not_known")
+    if slow:
+        return message("slowest.only.slow")
+    return message("slowest.only.at_capacity", pace=_pace([consumer]))
+
+
+def _some_slow(consumers: Sequence[Consumer], slow: int) -> Message:
+    count, named = len(consumers), ", ".join(_named_slow(one).text for one in consumers[: min(slow, _NAMED)])
+    fastest = max(one.pace_msg_per_s for one in consumers if one.pace_msg_per_s is not None)
+    if slow == 1:
+        return message("slowest.one_slow", count=count, named=named, fastest=fastest)
+    if slow <= _NAMED:
+        return message("slowest.some_slow", slow=slow, count=count, named=named, fastest=fastest)
+    return message(
+        "slowest.many_slow", slow=slow, count=count, named=named, more=slow - _NAMED, fastest=fastest
     )
 
 
-def _paced(consumer: Consumer) -> str:
-    held = "" if consumer.unacked_msg is None else f", holds {number(consumer.unacked_msg)} unacked"
-    place = f" at {consumer.address}" if consumer.address else ""
-    blocked = ", blocked on its unacked limit" if consumer.blocked else ""
-    return f"{consumer.called}{place} does {number(consumer.pace_msg_per_s)} msg/s{held}{blocked}"
+def _named_slow(consumer: Consumer) -> Message:
+    """One slow consumer: where it connects from, its pace, what it holds, and whether it is blocked."""
+    name, pace, unacked = consumer.called, consumer.pace_msg_per_s, consumer.unacked_msg
+    if consumer.address:
+        name = message("slowest.consumer.at_address", name=name, address=consumer.address)
+    if unacked is None:
+        form = "blocked" if consumer.blocked else "slow"
+        return message(f"slowest.consumer.pace.{form}", name=name, pace=pace)
+    form = "blocked" if consumer.blocked else "slow"
+    return message(f"slowest.consumer.unacked.{form}", name=name, pace=pace, unacked=unacked)
 
 
-def _between(paces: Sequence[float]) -> str:
+def _pace(consumers: Sequence[Consumer]) -> Message:
+    """The pace of consumers, from the slowest to the fastest."""
+    paces = [one.pace_msg_per_s for one in consumers if one.pace_msg_per_s is not None]
     if not paces:
-        return "pace not measured"
-    low, high = number(min(paces)), number(max(paces))
-    return f"{low} msg/s" if low == high else f"{low} to {high} msg/s"
+        return message("slowest.pace.not_measured")
+    low, high = min(paces), max(paces)
+    if number(low) == number(high):
+        return message("slowest.pace.one", pace=low)
+    return message("slowest.pace.range", low=low, high=high)
 
 
 def _named(key: SubscriptionKey) -> str:

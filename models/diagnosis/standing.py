@@ -1,4 +1,4 @@
-"""What stands of a day of verdicts. In: windows of many subscriptions, in any order. Out: one row of ``verdict_latest`` each.
+"""The newest verdict and the main cause of each subscription. In: windows of many subscriptions, in any order. Out: one row of ``verdict_latest`` each.
 
 All subscriptions are looked at together: windows are sorted by subscription and end, and every step is one over whole columns.
 """
@@ -13,7 +13,7 @@ from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
 from throttlescope.ingest.core.times import BLOCK_MS
 
-#: The hours of which is told what held longest.
+#: The hours of which the main cause is found.
 RECENT_MS = 6 * BLOCK_MS
 
 _NEWEST = (
@@ -26,12 +26,12 @@ COLUMNS = (*SUBSCRIPTION_KEY_NAMES, *_NEWEST)
 TEXTS = tuple(name for name in COLUMNS if pa.types.is_string(TABLES["verdicts"].schema.field(name).type))
 
 _SCHEMA = TABLES["verdict_latest"].loose_schema
-# Mean confidence is told to so many digits: the last ones hang on the order in which is added.
+# Mean confidence has so many digits: the last ones depend on the order of the additions.
 _DIGITS = 9
 
 
 def standing(verdicts: pa.Table, end_ms: int) -> pa.Table:
-    """What each subscription's newest verdict is, since when it holds, and what held longest in the recent hours.
+    """What each subscription's newest verdict is, since when it applies, and the main cause of the recent hours.
 
     Parameters
     ----------
@@ -71,15 +71,15 @@ def standing(verdicts: pa.Table, end_ms: int) -> pa.Table:
     found = {name: table[name].take(pa.array(order[newest])) for name in COLUMNS}
     found |= {"since_ms": pa.array(begins[run]), "since_at_least": pa.array(follows_gap[run])}
 
-    lately = np.flatnonzero(end > end_ms - RECENT_MS)
+    recent = np.flatnonzero(end > end_ms - RECENT_MS)
     numbers = {
-        name: table[name].to_numpy(zero_copy_only=False)[order[lately]]
+        name: table[name].to_numpy(zero_copy_only=False)[order[recent]]
         for name in ("confidence", "backlog_entries")
     }
     found |= _main(
-        {name: text.of(lately) for name, text in texts.items()},
-        table["side"].take(pa.array(order[lately])),
-        number[lately], said[lately], np.maximum(begins[lately], end_ms - RECENT_MS), end[lately],
+        {name: text.of(recent) for name, text in texts.items()},
+        table["side"].take(pa.array(order[recent])),
+        number[recent], said[recent], np.maximum(begins[recent], end_ms - RECENT_MS), end[recent],
         numbers["confidence"], numbers["backlog_entries"], number[newest],
     )  # fmt: skip
     return pa.table(
@@ -117,12 +117,12 @@ def _main(
     backlog: np.ndarray,
     wanted: np.ndarray,
 ) -> dict[str, pa.Array]:
-    """What held each of the ``wanted`` subscriptions longest, of windows in the order of their ends."""
+    """The main cause of each of the ``wanted`` subscriptions, of windows in the order of their ends."""
     group, pairs = pd.factorize(number * (said.max(initial=0) + 1) + said)
     count, rows = len(pairs), np.arange(len(group))
     first, last = np.empty(count, np.int64), np.empty(count, np.int64)
     first[group[::-1]], last[group] = rows[::-1], rows
-    held = np.bincount(group, end - begins, count).astype(np.int64)
+    lasted = np.bincount(group, end - begins, count).astype(np.int64)
     mean = np.round(np.bincount(group, confidence, count) / np.bincount(group, minlength=count), _DIGITS)
     peak = np.full(count, np.nan)
     np.fmax.at(peak, group, backlog)
@@ -137,7 +137,7 @@ def _main(
         for word in ("healthy", "unknown")
     )
     best = np.lexsort(
-        (limiter.codes[first], cause.codes[first], -end[last], -held, is_unknown, is_healthy, number[first])
+        (limiter.codes[first], cause.codes[first], -end[last], -lasted, is_unknown, is_healthy, number[first])
     )
     best = best[np.diff(number[first][best], prepend=-1) != 0]
     # A subscription without a window in these hours has none.
@@ -148,7 +148,7 @@ def _main(
     columns = {
         "cause": cause.values(first[best]),
         "limiter": limiter.values(first[best]),
-        "held_ms": pa.array(held[best]),
+        "held_ms": pa.array(lasted[best]),
         "from_ms": pa.array(begins[first[best]]),
         "to_ms": pa.array(end[last[best]]),
         "confidence": pa.array(mean[best]),

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from throttlescope.ingest.core.times import SECOND_MS
 from throttlescope.models.diagnosis import thresholds as t
 from throttlescope.models.diagnosis.window import Window
+from throttlescope.models.messages.catalogue import Message, message
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,3 +67,13 @@ def _share(window: Window, name: str) -> float | None:
     ]
     counted = sum(count for _, count in pairs)
     return sum(share * count for share, count in pairs) / counted if counted else None
+
+
+def origin(window: Window, stats: StatsReading) -> Message:
+    """Where the shares come from: how many snapshots there are, and how near the newest is to the window's end."""
+    if stats.newest_ms is None:
+        return message("snapshots.at_no_known_time", samples=stats.samples)
+    apart_s = (window.end_ms - stats.newest_ms) / SECOND_MS
+    if apart_s >= 0:
+        return message("snapshots.before_end", samples=stats.samples, apart_s=apart_s)
+    return message("snapshots.after_end", samples=stats.samples, apart_s=-apart_s)

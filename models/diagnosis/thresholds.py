@@ -47,7 +47,7 @@ COVERAGE_MIN_SHARE = _threshold(
 )  # fmt: skip
 COVERAGE_FULL_SHARE = _threshold(
     "COVERAGE_FULL_SHARE", 0.8, "share", "judgement",
-    "below this the verdict stands but loses confidence",
+    "below this the verdict is kept but loses confidence",
 )  # fmt: skip
 READ_BATCH_ENTRIES = _threshold(
     "READ_BATCH_ENTRIES", 100, "entries", "broker",
@@ -68,11 +68,11 @@ LEAST_ENTRIES = _threshold(
 )  # fmt: skip
 OLD_S = _threshold(
     "OLD_S", 1800, "s", "judgement",
-    "what has waited for half an hour is a backlog, however few entries it is: nobody works it off",
+    "what has waited for half an hour is a backlog, however few entries it is: no consumer works it off",
 )  # fmt: skip
 CLOCK_OFF_S = _threshold(
     "CLOCK_OFF_S", 60, "s", "judgement",
-    "a broker's clock that differs by more than a minute, the unit of signals, from the scraping server's tells no ages",
+    "a broker's clock that differs by more than a minute, the unit of signals, from the scraping server's makes ages meaningless",
 )  # fmt: skip
 HELD_S = _threshold(
     "HELD_S", 10, "s", "judgement",
@@ -89,7 +89,7 @@ GROWTH_SHARE = _threshold(
 )  # fmt: skip
 DRAIN_TARGET_S = _threshold(
     "DRAIN_TARGET_S", 1800, "s", "judgement",
-    "a backlog that nothing holds and that will be gone within half an hour is being worked off",
+    "a backlog that nothing limits and that will be gone within half an hour is being worked off",
 )  # fmt: skip
 
 # -- limiters ---------------------------------------------------------------------------------
@@ -122,7 +122,7 @@ READ_SHARE = _threshold(
 )  # fmt: skip
 EVENTS_PER_PERIOD = _threshold(
     "EVENTS_PER_PERIOD", 0.7, "events per period", "model",
-    "a limiter that holds a subscription back lowers at least this many plans per period and per full use",
+    "a limiter that binds throttles at least this many reads per period and per full use",
 )  # fmt: skip
 EVENT_DUTY_SHARE = _threshold(
     "EVENT_DUTY_SHARE", 0.8, "share of scrape intervals", "judgement",
@@ -142,7 +142,7 @@ STARVED_FULL_SHARE = _threshold(
 )  # fmt: skip
 STARVED_EMPTY_SHARE = _threshold(
     "STARVED_EMPTY_SHARE", 0.25, "share of samples", "model",
-    "with permits in more than three of four samples the consumers have room",
+    "with permits in more than three of four samples consumers have spare capacity",
 )  # fmt: skip
 STATS_SAMPLES = _threshold(
     "STATS_SAMPLES", 3, "snapshots", "judgement",
@@ -168,7 +168,7 @@ IDLE_SHARE = _threshold(
 BUSY_MINUTES = _threshold(
     "BUSY_MINUTES", 10, "minutes", "judgement",
     "consumers that hold unacked messages at the end of so many minutes in a row, while they are dispatched to at a constant "
-    "rate, are never idle; if a limiter held them back they would be idle in its pauses",
+    "rate, are never idle; under a limiter they would be idle in its pauses",
 )  # fmt: skip
 UNACKED_S = _threshold(
     "UNACKED_S", 1, "s of dispatching", "engine",
@@ -176,7 +176,7 @@ UNACKED_S = _threshold(
 )  # fmt: skip
 UNACKED_STEADY_SHARE = _threshold(
     "UNACKED_STEADY_SHARE", 0.5, "least / most", "engine",
-    "a client asks for more when half of its receiver queue is used up, so what it holds stays within a factor of two",
+    "a client requests more when half of its receiver queue is used up, so what it holds stays within a factor of two",
 )  # fmt: skip
 ACK_SHARE = _threshold(
     "ACK_SHARE", 0.9, "acked / dispatched", "judgement",
@@ -208,7 +208,7 @@ COLD_READ_S = _threshold(
 )  # fmt: skip
 COLD_MORE = _threshold(
     "COLD_MORE", 1.5, "entries read from storage then / now", "judgement",
-    "a subscription that was given half more from storage within the last day is not held by storage now",
+    "a subscription that was given half more from storage within the last day is not limited by storage now",
 )  # fmt: skip
 FLAT_CV = _threshold(
     "FLAT_CV", 0.1, "deviation / mean", "judgement",
@@ -223,7 +223,7 @@ CAPACITY_MINUTES = _threshold(
 )  # fmt: skip
 BEFORE_MOVE_MINUTES = _threshold(
     "BEFORE_MOVE_MINUTES", 2, "minutes", "judgement",
-    "so many minutes before a topic moved show whether anything was dispatched, acknowledged or asked for",
+    "so many minutes before a topic moved show whether anything was dispatched, acknowledged or requested",
 )  # fmt: skip
 CAPACITY_SHORT_SHARE = _threshold(
     "CAPACITY_SHORT_SHARE", 0.95, "capacity / publishing", "judgement",
@@ -277,7 +277,7 @@ INACTIVE_ENTRIES = _threshold(
 
 NAIVE_BACKLOG_ENTRIES = _threshold(
     "NAIVE_BACKLOG_ENTRIES", 1000, "entries", "judgement",
-    "the naive rule that every verdict is shown beside: backlog > 1000 with any throttle event",
+    "the naive rule that is shown next to every verdict: backlog > 1000 with any throttle event",
 )  # fmt: skip
 
 THRESHOLDS: tuple[Threshold, ...] = tuple(_ALL)

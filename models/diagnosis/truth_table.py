@@ -2,7 +2,7 @@
 
 A limiter is at, near, possibly at, or far from its limit; its counter is continuous, ticking, sparse, silent or unseen;
 the consumers' queues are full, busy, between, empty or unknown. The first row that matches answers. All words are lists of the
-words in :mod:`limiters` and :mod:`consumers`; ``*`` stands for any. ``docs/background/diagnosis.md`` prints this table.
+words in :mod:`limiters` and :mod:`consumers`; ``*`` means any. ``docs/background/diagnosis.md`` prints this table.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Row(NamedTuple):
 
 
 TABLE: tuple[Row, ...] = (
-    # A limiter that lowered no plan, or fewer than a binding one must, does not hold the subscription back.
+    # A limiter that throttled no read, or fewer than a binding one must, does not limit the subscription.
     Row("*", "silent sparse", "empty", "unknown", ""),
     Row("at", "silent", "full", "slow_consumers", "B"),
     Row("at", "silent", "*", "slow_consumers", "C"),

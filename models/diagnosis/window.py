@@ -50,7 +50,7 @@ class Point(NamedTuple):
 
 
 class MinuteColumns(Mapping[str, Sequence[Any]]):
-    """Columns of one subscription's minutes, sorted by time, turned into Python values when first asked for."""
+    """Columns of one subscription's minutes, sorted by time, turned into Python values when first read."""
 
     def __init__(self, rows: pa.Table) -> None:
         self._rows = rows
@@ -142,7 +142,7 @@ class Window:
         return self.length_ms / SECOND_MS
 
     def before(self, length_ms: int, *, also_within: bool = False) -> Window:
-        """The minutes before this window that are known, at most so far back; with this window's own if asked."""
+        """The minutes before this window that are known, at most so far back; with this window's own if requested."""
         start_ms = self.start_ms - length_ms
         low = bisect_left(self.columns["minute_ms"], start_ms, 0, self.low)
         end_ms, high = (self.end_ms, self.high) if also_within else (self.start_ms, self.low)

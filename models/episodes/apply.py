@@ -168,15 +168,15 @@ def asked_minutes(
     schema = pa.schema([TABLES["signals"].loose_schema.field(name) for name in keys])
     continued = pa.Table.from_pylist([{name: row[name] for name in keys} for row in open_rows], schema=schema)
     found = [read_files("signals", [file], columns=keys, where=inside & over).cast(schema) for file in files]
-    asked = pa.concat_tables([*found, continued]).group_by(keys).aggregate([])
+    needed = pa.concat_tables([*found, continued]).group_by(keys).aggregate([])
     rows = (
         [read_files("signals", [file], columns=list(COLUMNS), where=inside) for file in files]
-        if asked.num_rows
+        if needed.num_rows
         else []
     )
     if not rows:
         return read_files("signals", [], columns=list(COLUMNS))
-    return pa.concat_tables([some.join(asked, keys, join_type="left semi") for some in rows])
+    return pa.concat_tables([some.join(needed, keys, join_type="left semi") for some in rows])
 
 
 def _reaching(from_ms: int, until_ms: int) -> pc.Expression:
@@ -245,11 +245,11 @@ def _asked(
     own_is_old = F.col("subscription_backlog_age_s") >= diagnosis.OLD_S
     stands_still = (F.col("backlog_age_s") >= diagnosis.OLD_S) & (F.col("out_msg_delta") == 0)
     few = (ready > diagnosis.LEAST_ENTRIES) & (in_messages | own_is_old | stands_still)
-    asked = rows.where((ready > least) | few).select(*keys)
+    needed = rows.where((ready > least) | few).select(*keys)
     if open_rows:
         continued = [tuple(row[name] for name in keys) for row in open_rows]
-        asked = asked.union(signals.sparkSession.createDataFrame(continued, asked.schema))
-    return rows.join(F.broadcast(asked.distinct()), keys, "left_semi")
+        needed = needed.union(signals.sparkSession.createDataFrame(continued, needed.schema))
+    return rows.join(F.broadcast(needed.distinct()), keys, "left_semi")
 
 
 def _stored(lake: Lake, cluster: str) -> Rows:

@@ -19,6 +19,7 @@ import pyarrow.compute as pc
 from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
 from throttlescope.ingest.contracts.vocabulary import UNITS
 from throttlescope.models.diagnosis.window import SubscriptionKey
+from throttlescope.models.messages.catalogue import sentence
 from throttlescope.models.messages.rounded import per_period
 
 #: What is read of ``limits``.
@@ -59,9 +60,9 @@ class ChangedLimit:
         if self.rate is None:
             return "none"
         word = "entries" if unit == "msg" and self.counts == "entries" else unit
-        return per_period(self.rate, self.period_s, word) + (
-            " above the publish rate" if self.relative_to_publish else ""
-        )
+        if self.relative_to_publish:
+            return sentence("limit_change.above_publish_rate", limit=(self.rate, self.period_s, word))
+        return per_period(self.rate, self.period_s, word)
 
 
 @dataclass(frozen=True, slots=True)

@@ -112,7 +112,7 @@ def _row(
         "known_until_ms": until_ms,
         "over_until_ms": over_until_ms,
         **_heights(inside, start_ms, over_until_ms, head),
-        **_held(inside, verdicts, start_ms, until_ms, from_ms, head),
+        **_causes(inside, verdicts, start_ms, until_ms, from_ms, head),
         "marks": _marks(known, stretch, start_ms, until_ms, head),
         "judged_until_ms": judged_until_ms,
         "date": date_of(start_ms),
@@ -158,7 +158,7 @@ def _heights(
     }
 
 
-def _held(
+def _causes(
     inside: EpisodeMinutes,
     verdicts: Sequence[Mapping[str, Any]],
     start_ms: int,
@@ -167,7 +167,7 @@ def _held(
     head: Mapping[str, Any] | None,
 ) -> dict[str, Any]:
     """Its causes over time, its main cause, and the limiters."""
-    earlier = [held for held in head["causes"] if held["end_ms"] <= from_ms] if head else []
+    earlier = [row for row in head["causes"] if row["end_ms"] <= from_ms] if head else []
     before = None
     if earlier:
         before = (SteadyCause(earlier[-1]["cause"], earlier[-1]["limiter"]), earlier[-1]["end_ms"])
@@ -180,7 +180,7 @@ def _held(
     said = [row for row in verdicts if row["window_end_ms"] > start_ms and row["window_start_ms"] < until_ms]
     newest = max(said, key=lambda row: row["window_end_ms"], default=None)
     brokers = [name for name in inside.rows.column("broker").to_pylist() if name is not None]
-    held_ms = sum(row["end_ms"] - row["start_ms"] for row in rows)
+    lasted_ms = sum(row["end_ms"] - row["start_ms"] for row in rows)
     main = _longest(rows)
     return {
         "cause": main["cause"] if main else "unknown",
@@ -190,8 +190,8 @@ def _held(
         "named_ms": main["named_ms"] if main else 0,
         "causes": rows,
         "limiters": _limiters(rows, inside, head),
-        "flips_before_per_h": sum(row["flips"] for row in rows) * BLOCK_MS / held_ms if held_ms else None,
-        "flips_after_per_h": changes(rows) * BLOCK_MS / held_ms if held_ms else None,
+        "flips_before_per_h": sum(row["flips"] for row in rows) * BLOCK_MS / lasted_ms if lasted_ms else None,
+        "flips_after_per_h": changes(rows) * BLOCK_MS / lasted_ms if lasted_ms else None,
         "broker": brokers[-1] if brokers else head and head["broker"],
         "rules_version": newest["rules_version"] if newest else head and head["rules_version"],
     }
@@ -237,13 +237,13 @@ def _longest(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
 def _limiters(
     rows: Sequence[Mapping[str, Any]], inside: EpisodeMinutes, head: Mapping[str, Any] | None
 ) -> list[dict[str, Any]]:
-    held_ms: dict[str, int] = {}
+    lasted_ms: dict[str, int] = {}
     for row in rows:
         if row["limiter"] is not None:
-            held_ms[row["limiter"]] = held_ms.get(row["limiter"], 0) + row["end_ms"] - row["start_ms"]
+            lasted_ms[row["limiter"]] = lasted_ms.get(row["limiter"], 0) + row["end_ms"] - row["start_ms"]
     stored = {one["limiter"]: one["set_by"] for one in head["limiters"]} if head else {}
     found = []
-    for name in sorted(held_ms, key=lambda name: (-held_ms[name], name)):
+    for name in sorted(lasted_ms, key=lambda name: (-lasted_ms[name], name)):
         level = name.split(".")[0]
         # A limit that was lifted has no owner any more; the previous one is wanted.
         set_by = [
@@ -254,7 +254,7 @@ def _limiters(
         found.append(
             {
                 "limiter": name,
-                "held_ms": held_ms[name],
+                "held_ms": lasted_ms[name],
                 "set_by": set_by[-1] if set_by else stored.get(name),
             }
         )

@@ -70,9 +70,9 @@ def incidents_of(episodes: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
     for kind in LEAST:
         wider = list(found)
-        for shared, held in by_shared.items():
+        for shared, stretches in by_shared.items():
             if shared.kind == kind:
-                found += [row for row in _incidents(shared, held) if not _told(row, wider)]
+                found += [row for row in _incidents(shared, stretches) if not _is_in_wider(row, wider)]
     return sorted(found, key=lambda row: (row["start_ms"], row["cluster"], row["kind"], row["incident_id"]))
 
 
@@ -106,10 +106,10 @@ def shared_stretches(episode: Mapping[str, Any]) -> Iterable[tuple[Shared, Incid
             yield Shared(cluster, "broker", broker, None, TOPIC_MOVED.name), stretch
 
 
-def hot_times(held: Sequence[IncidentStretch], least: float, unit: str) -> list[tuple[int, int]]:
+def hot_times(stretches: Sequence[IncidentStretch], least: float, unit: str) -> list[tuple[int, int]]:
     """Times in which at least so many different subscription partitions, or topics, are limited at once."""
     steps: dict[int, list[tuple[int, tuple]]] = {}
-    for stretch in held:
+    for stretch in stretches:
         who = unit_of(stretch.episode, unit)
         steps.setdefault(stretch.start_ms, []).append((1, who))
         steps.setdefault(stretch.end_ms, []).append((-1, who))
@@ -135,24 +135,26 @@ def unit_of(episode: Mapping[str, Any], unit: str) -> tuple:
     return tuple(episode[name] for name in names)
 
 
-def _incidents(shared: Shared, held: Sequence[IncidentStretch]) -> Iterable[dict[str, Any]]:
+def _incidents(shared: Shared, stretches: Sequence[IncidentStretch]) -> Iterable[dict[str, Any]]:
     least, unit = LEAST[shared.kind]
     runs: list[list[tuple[int, int]]] = []
-    for hot in hot_times(held, least, unit):
+    for hot in hot_times(stretches, least, unit):
         if runs and hot[0] - runs[-1][-1][1] < _JOIN_MS:
             runs[-1].append(hot)
         else:
             runs.append([hot])
     for run in runs:
-        members = _members(held, run)
+        members = _members(stretches, run)
         if len({unit_of(one[0].episode, unit) for one in members}) >= least:
             yield _row(shared, run[0][0], run[-1][1], members, least, unit)
 
 
-def _members(held: Sequence[IncidentStretch], run: Sequence[tuple[int, int]]) -> list[list[IncidentStretch]]:
+def _members(
+    of_all: Sequence[IncidentStretch], run: Sequence[tuple[int, int]]
+) -> list[list[IncidentStretch]]:
     """Stretches by episode, of those that were limited long enough while enough others were."""
     by_episode: dict[str, list[IncidentStretch]] = {}
-    for stretch in held:
+    for stretch in of_all:
         by_episode.setdefault(stretch.episode["episode_id"], []).append(stretch)
     found = []
     for stretches in by_episode.values():
@@ -225,7 +227,7 @@ def _row(
     }
 
 
-def _told(row: Mapping[str, Any], wider: Iterable[Mapping[str, Any]]) -> bool:
+def _is_in_wider(row: Mapping[str, Any], wider: Iterable[Mapping[str, Any]]) -> bool:
     """Whether all members are in a wider incident that overlaps."""
     mine = {member["episode_id"] for member in row["members"]}
     return any(

@@ -41,7 +41,7 @@ class EpisodeMinutes:
     floor : numpy.ndarray of float64
         Up to so many waiting entries are no backlog.
     is_old : numpy.ndarray of bool
-        However few entries wait, they have waited for long; see :mod:`throttlescope.models.diagnosis.stillness`.
+        However few entries wait, they have waited for long; see :mod:`throttlescope.models.diagnosis.symptoms.backlog_old`.
     age_s : numpy.ndarray of float64
         Age of the topic partition's oldest entry; NaN: unknown.
     rows : pyarrow.Table
@@ -66,14 +66,14 @@ class EpisodeMinutes:
         per_entry = _numbers(rows, "messages_per_entry")
         per_entry = np.where(per_entry > 0, per_entry, np.nan)
         # Without the number of messages per entry, the entries of the unacked messages are not known.
-        held = np.nan_to_num(_numbers(rows, "unacked_msg") / per_entry)
+        unacked_entries = np.nan_to_num(_numbers(rows, "unacked_msg") / per_entry)
         published = _numbers(rows, "in_msg_rate_5m") / per_entry
         published = np.where(np.isnan(published), _numbers(rows, "write_entry_rate"), published)
         batch = _numbers(rows, "read_batch_entries")
         batch = np.where(batch > 0, batch, diagnosis.READ_BATCH_ENTRIES)
         in_messages = np.maximum(np.minimum(batch, diagnosis.LEAST_ENTRIES), batch / per_entry)
         batch = np.where(per_entry > 1, in_messages, batch)
-        waiting = np.maximum(0.0, ready - held)
+        waiting = np.maximum(0.0, ready - unacked_entries)
         seconds = diagnosis.HELD_S * np.nan_to_num(published)
         return cls(
             start_ms=rows.column("minute_ms").to_numpy(),

@@ -50,8 +50,8 @@ def rollups(
         raise InputError("Episodes are not counted by that", got=by, expected=", ".join(BY))
     groups: dict[tuple[str, str], list[tuple[Mapping[str, Any], list[Mapping[str, Any]]]]] = {}
     for episode in episodes:
-        for name, held in _names(episode, by):
-            groups.setdefault((episode["cluster"], name), []).append((episode, held))
+        for name, stretches in _names(episode, by):
+            groups.setdefault((episode["cluster"], name), []).append((episode, stretches))
     rows = [_row(cluster, name, by, members, partitions or {}) for (cluster, name), members in groups.items()]
     return sorted(rows, key=lambda row: (-row["total_ms"], row["cluster"], row["name"]))
 
@@ -69,7 +69,7 @@ def _names(episode: Mapping[str, Any], by: str) -> Iterable[tuple[str, list[Mapp
             }[level]
             yield (
                 f"{one['limiter']} of {has}",
-                [held for held in episode["causes"] if held["limiter"] == one["limiter"]],
+                [stretch for stretch in episode["causes"] if stretch["limiter"] == one["limiter"]],
             )
     elif by == "subscription":
         yield f"{episode['topic']}#{episode['subscription']}", episode["causes"]
@@ -84,15 +84,15 @@ def _row(cluster: str, name: str, by: str, members: list, partitions: Mapping[tu
     worst = max(episodes, key=lambda episode: (episode["peak_entries"], episode["episode_id"]))
     is_open = [episode for episode in episodes if episode["end_ms"] is None]
     counts: dict[str, int] = {}
-    held_ms: dict[str, int] = {}
-    for episode, held in members:
-        for cause in {row["cause"] for row in held} if by == "limiter" else {episode["cause"]}:
+    lasted_ms: dict[str, int] = {}
+    for episode, stretches in members:
+        for cause in {row["cause"] for row in stretches} if by == "limiter" else {episode["cause"]}:
             counts[cause] = counts.get(cause, 0) + 1
-        for row in held:
-            held_ms[row["cause"]] = held_ms.get(row["cause"], 0) + row["end_ms"] - row["start_ms"]
+        for row in stretches:
+            lasted_ms[row["cause"]] = lasted_ms.get(row["cause"], 0) + row["end_ms"] - row["start_ms"]
     total_ms = sum(episode["known_until_ms"] - episode["start_ms"] for episode in episodes)
     if by == "limiter":
-        total_ms = sum(held_ms.values())
+        total_ms = sum(lasted_ms.values())
     of_topic = [episode for episode in episodes if episode["topic"] == worst["topic"]]
     return {
         "cluster": cluster,
@@ -106,7 +106,7 @@ def _row(cluster: str, name: str, by: str, members: list, partitions: Mapping[tu
         "partitions": len({episode["partition"] for episode in of_topic}),
         "partitions_of": partitions.get((cluster, worst["topic"])),
         "causes": dict(sorted(counts.items(), key=lambda item: (-item[1], item[0]))),
-        "held_ms": dict(sorted(held_ms.items(), key=lambda item: (-item[1], item[0]))),
+        "held_ms": dict(sorted(lasted_ms.items(), key=lambda item: (-item[1], item[0]))),
         "total_ms": total_ms,
         "since_ms": min((episode["since_ms"] for episode in is_open), default=None),
         "worst": {

@@ -15,7 +15,7 @@ from throttlescope.ingest.core.times import MINUTE_MS
 from throttlescope.models.episodes import thresholds as t
 from throttlescope.models.episodes.minutes import EpisodeMinutes
 
-#: A change has at least so many minutes on either side; fewer cannot be told from one stray sample.
+#: A change has at least so many minutes on either side; fewer cannot be distinguished from one stray sample.
 _SHORTEST = 2
 
 

@@ -61,14 +61,14 @@ REPLACE_WINDOWS = _threshold(
 REPLACE_WITHIN_WINDOWS = _threshold(
     "REPLACE_WITHIN_WINDOWS", 3, "window lengths", "judgement",
     "and they lie within so much time, with none between them that names the one before; a longer hole in the verdicts "
-    "begins anew",
+    "starts over",
 )  # fmt: skip
 
 # -- shared incidents ------------------------------------------------------------------------------
 
 SHARED_OVERLAP_MINUTES = _threshold(
     "SHARED_OVERLAP_MINUTES", 5, "minutes", "judgement",
-    "a member was held for at least a verdict's window while enough others were",
+    "a member had the cause for at least a verdict's window while enough others had it",
 )  # fmt: skip
 SHARED_JOIN_MINUTES = _threshold(
     "SHARED_JOIN_MINUTES", 15, "minutes", "judgement",
@@ -76,11 +76,11 @@ SHARED_JOIN_MINUTES = _threshold(
 )  # fmt: skip
 LEAST_ON_LIMITER = _threshold(
     "LEAST_ON_LIMITER", 2, "subscription partitions", "engine",
-    "one limiter of a topic or a broker that holds two of those who share it is one fact",
+    "one limiter of a topic or a broker that limits two of those that share it is one fact",
 )  # fmt: skip
 LEAST_ON_POLICY = _threshold(
     "LEAST_ON_POLICY", 2, "topics", "judgement",
-    "a namespace's policy is in common when topics that have nothing else in common are held by it",
+    "a namespace's policy is in common when topics that have nothing else in common are limited by it",
 )  # fmt: skip
 LEAST_ON_BROKER = _threshold(
     "LEAST_ON_BROKER", 3, "topics", "judgement",

@@ -209,7 +209,7 @@ def coverage(
         inside=inside,
         decided=len(decided),
         wilson=wilson(inside, len(decided)),
-        clustered=clustered([sum(held) for held in of.values()], [len(held) for held in of.values()]),
+        clustered=clustered([sum(hits) for hits in of.values()], [len(hits) for hits in of.values()]),
         kaplan_meier=kaplan_meier_inside(with_interval, calibration_of),
         before=before,
         after=len(decided) - inside - before,

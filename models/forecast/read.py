@@ -25,7 +25,7 @@ IN_MSG, WRITTEN = "pulsar_in_messages_total", "pulsar_storage_write_rate"
 METRICS = (BACKLOG, DELAYED, IN_MSG, WRITTEN)
 STORAGE_BYTES, TOPIC_AGE_S = "pulsar_storage_backlog_size", "pulsar_storage_backlog_age_seconds"
 CONSUMERS = "pulsar_subscription_consumers_count"
-#: What deadlines need beside.
+#: What deadlines need as well.
 VIEW_METRICS = (*METRICS, STORAGE_BYTES, TOPIC_AGE_S, CONSUMERS)
 
 

@@ -64,7 +64,8 @@ def render(message: Message, language: str = DEFAULT_LANGUAGE) -> str:
     whole, parts = _template(language, message.key)
     if not parts:
         return whole
-    return "".join(part if write is None else write(message.values[part], language) for part, write in parts)
+    values = message.values
+    return "".join([part if write is None else write(values[part]) for part, write in parts])
 
 
 def placeholders(key: str, language: str = DEFAULT_LANGUAGE) -> dict[str, str]:
@@ -72,7 +73,7 @@ def placeholders(key: str, language: str = DEFAULT_LANGUAGE) -> dict[str, str]:
     return {name: unit for _, name, unit in _pieces(LANGUAGES[language][key]) if name is not None}
 
 
-_Writer = Callable[[object, str], str]
+_Writer = Callable[[Any], str]
 
 
 @cache
@@ -86,7 +87,7 @@ def _template(language: str, key: str) -> tuple[str, tuple[tuple[str, _Writer | 
         if text:
             parts.append((text, None))
         if name is not None:
-            parts.append((name, _writer(unit)))
+            parts.append((name, _writer(unit, language)))
     return "", tuple(parts)
 
 
@@ -95,10 +96,9 @@ def _pieces(template: str) -> Iterator[tuple[str, str | None, str]]:
         yield text, name, unit or ""
 
 
-def _writer(unit: str) -> _Writer:
+def _writer(unit: str, language: str) -> _Writer:
     if unit in UNITS:
-        write = UNITS[unit]
-        return lambda value, _: write(value)
+        return UNITS[unit]
     if unit:
-        return lambda value, _: format(value, unit)
-    return lambda value, language: render(value, language) if isinstance(value, Message) else str(value)
+        return lambda value: format(value, unit)
+    return lambda value: render(value, language) if isinstance(value, Message) else str(value)

@@ -102,7 +102,7 @@ def _smallest(
     low, high = now, min(most, max(1, 2 * now))
     found = attempt(high)
     while not drains(found, target_s):
-        if high >= most or _held_elsewhere(found):
+        if high >= most or _limited_elsewhere(found):
             return None
         low, high = high, min(most, 2 * high)
         found = attempt(high)
@@ -117,7 +117,7 @@ def _smallest(
     return found if rounded == found.value else attempt(rounded)
 
 
-def _held_elsewhere(tried: Tried) -> bool:
+def _limited_elsewhere(tried: Tried) -> bool:
     """Whether something else is what holds now: then more of this lever changes nothing."""
     held_by = tried.outlook.held_by
     return held_by not in (

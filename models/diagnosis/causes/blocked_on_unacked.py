@@ -19,7 +19,7 @@ BLOCKED_ON_UNACKED = Cause(
 
 def blocked_on_unacked(s: Symptoms) -> Standing | None:
     """Pulsar itself says that it stopped dispatching, to the subscription or to every one of its consumers."""
-    if not s.backlog_held:
+    if not s.has_backlog:
         return None
     if s.holds("blocked_on_unacked"):
         return BLOCKED_ON_UNACKED.because("subscription_limit", "A", variant="subscription_limit")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from throttlescope.models.diagnosis import thresholds as t
 from throttlescope.models.diagnosis.causes.cause import Cause, Standing
-from throttlescope.models.diagnosis.causes.limiters import consumers_have_room
+from throttlescope.models.diagnosis.causes.limiters import consumers_have_spare_capacity
 from throttlescope.models.diagnosis.symptoms import Symptoms
 
 COLD_READS = Cause(
@@ -22,7 +22,7 @@ COLD_READS = Cause(
 
 def cold_reads(s: Symptoms) -> Standing | None:
     """Consumers have spare capacity, and what they could take comes slowly from storage."""
-    if not s.backlog_held or not s.holds("cold_reads") or not consumers_have_room(s):
+    if not s.has_backlog or not s.holds("cold_reads") or not consumers_have_spare_capacity(s):
         return None
     if (s.by_name["backlog_present"].value or 0.0) < t.INACTIVE_ENTRIES:
         return None

@@ -18,6 +18,6 @@ DELAYED_DELIVERY = Cause(
 
 def delayed_delivery(s: Symptoms) -> Standing | None:
     """What waits is not due yet."""
-    if s.backlog_held or not s.holds("backlog_delayed"):
+    if s.has_backlog or not s.holds("backlog_delayed"):
         return None
     return DELAYED_DELIVERY.because("not_due", "A")

@@ -19,6 +19,6 @@ FILTER_REJECTS = Cause(
 
 def filter_rejects(s: Symptoms) -> Standing | None:
     """What is read does not reach the consumers, because entry filters refuse it."""
-    if not s.backlog_held or not s.holds("filtering"):
+    if not s.has_backlog or not s.holds("filtering"):
         return None
     return FILTER_REJECTS.because("mostly_rejected", "B")

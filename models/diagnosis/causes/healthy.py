@@ -22,13 +22,13 @@ SYSTEM_BACKLOG = HEALTHY.because("of_pulsar_itself", "A")
 
 def draining(s: Symptoms) -> Standing | None:
     """Nothing holds the backlog: it falls, and will be gone soon."""
-    if not s.backlog_held or not s.holds("backlog_draining") or s.holds("expiring"):
+    if not s.has_backlog or not s.holds("backlog_draining") or s.holds("expiring"):
         return None
     return HEALTHY.because("draining", "B")
 
 
 def healthy(s: Symptoms) -> Standing | None:
     """There is no backlog to explain, whatever the counters do."""
-    if s.backlog_held is not False:
+    if s.has_backlog is not False:
         return None
     return NO_BACKLOG

@@ -19,7 +19,7 @@ HUNG_CONSUMERS = Cause(
 
 def hung_consumers(s: Symptoms) -> Standing | None:
     """Consumers are connected, nothing moves, and no limiter is in use: they took what they could hold and stopped."""
-    if not s.backlog_held or s.holds("no_consumers") is not False:
+    if not s.has_backlog or s.holds("no_consumers") is not False:
         return None
     if not (s.holds("dispatch_stopped") and s.holds("acks_stopped") and s.holds("flow_stopped")):
         return None

@@ -20,7 +20,7 @@ KEY_SHARED_BLOCKED = Cause(
 
 def key_shared_blocked(s: Symptoms) -> Standing | None:
     """The entries at the head belong to keys of one consumer that takes no more, while others have spare capacity."""
-    if not s.backlog_held or not s.holds("hash_blocked"):
+    if not s.has_backlog or not s.holds("hash_blocked"):
         return None
     if any(limiter.activity == "continuous" for limiter in s.limiters):
         return None

@@ -38,7 +38,7 @@ def limiters_say(s: Symptoms) -> Standing:
     return Standing(weakest.cause, weakest.grade, weakest.because)
 
 
-def consumers_have_room(s: Symptoms) -> bool:
+def consumers_have_spare_capacity(s: Symptoms) -> bool:
     """The consumers have spare capacity, and no limiter is used up or counts as one that is."""
     return s.queue.queue == "empty" and not any(
         limiter.zone in ("at", "near") or limiter.activity == "continuous" for limiter in s.limiters

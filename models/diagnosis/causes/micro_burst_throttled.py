@@ -22,7 +22,7 @@ MICRO_BURST_THROTTLED = Cause(
 
 def micro_burst_throttled(s: Symptoms) -> Standing | None:
     """Bursts meet a limit although its mean use is below it. Needs events that mean something."""
-    if s.backlog_held or not s.holds("backlog_sawtooth") or s.holds("counters_restarted"):
+    if s.has_backlog or not s.holds("backlog_sawtooth") or s.holds("counters_restarted"):
         return None
     if s.queue.queue == "full" or s.holds("blocked_on_unacked"):
         return None

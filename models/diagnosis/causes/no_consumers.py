@@ -23,7 +23,7 @@ def no_consumers(s: Symptoms) -> Standing | None:
     waiting = s.by_name["backlog_present"].value
     if not s.holds("no_consumers") or not waiting or waiting <= 0:
         return None
-    if s.holds("backlog_delayed") and not s.backlog_held:
+    if s.holds("backlog_delayed") and not s.has_backlog:
         return None
     if s.holds("abandoned"):
         return NO_CONSUMERS.because("abandoned", "A", variant="abandoned")

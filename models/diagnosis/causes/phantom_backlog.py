@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from throttlescope.models.diagnosis.causes.cause import Cause, Standing
-from throttlescope.models.diagnosis.causes.limiters import consumers_have_room
+from throttlescope.models.diagnosis.causes.limiters import consumers_have_spare_capacity
 from throttlescope.models.diagnosis.symptoms import Symptoms
 
 PHANTOM_BACKLOG = Cause(
@@ -20,7 +20,7 @@ PHANTOM_BACKLOG = Cause(
 
 def phantom_backlog(s: Symptoms) -> Standing | None:
     """As much is dispatched as published, the consumers have spare capacity, and still the backlog stays as it is."""
-    if not s.backlog_held or s.holds("backlog_growing") or s.holds("backlog_draining"):
+    if not s.has_backlog or s.holds("backlog_growing") or s.holds("backlog_draining"):
         return None
     if s.holds("backlog_old"):
         # The broker knows the age of the oldest message, so there is one.
@@ -28,7 +28,7 @@ def phantom_backlog(s: Symptoms) -> Standing | None:
     if (
         s.holds("dispatch_stopped") is not False
         or s.holds("acks_behind") is not False
-        or not consumers_have_room(s)
+        or not consumers_have_spare_capacity(s)
     ):
         return None
     if s.holds("cold_reads") or s.holds("counters_restarted") or s.holds("redelivering"):

@@ -19,7 +19,7 @@ PUBLISH_BURST = Cause(
 def publish_burst(s: Symptoms) -> Standing | None:
     """Far more than usual was published for a while; the consumers keep up with the usual."""
     burst = s.burst
-    if not s.backlog_held or burst is None or not (s.holds("backlog_growing") or s.holds("backlog_draining")):
+    if not s.has_backlog or burst is None or not (s.holds("backlog_growing") or s.holds("backlog_draining")):
         return None
     before, threshold = burst.backlog_before_entries, s.by_name["backlog_present"].threshold
     if before is None or threshold is None or before > threshold:

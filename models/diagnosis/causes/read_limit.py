@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from throttlescope.models.diagnosis.causes.cause import Cause, Standing
-from throttlescope.models.diagnosis.causes.limiters import consumers_have_room
+from throttlescope.models.diagnosis.causes.limiters import consumers_have_spare_capacity
 from throttlescope.models.diagnosis.symptoms import Symptoms
 
 READ_LIMIT = Cause(
@@ -22,6 +22,6 @@ READ_LIMIT = Cause(
 
 def read_limit(s: Symptoms) -> Standing | None:
     """Consumers have spare capacity, and reads wait for the broker's memory."""
-    if not s.backlog_held or not s.holds("reads_wait") or not consumers_have_room(s):
+    if not s.has_backlog or not s.holds("reads_wait") or not consumers_have_spare_capacity(s):
         return None
     return READ_LIMIT.because("memory_used_up", "B")

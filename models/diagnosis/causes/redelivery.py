@@ -19,6 +19,6 @@ REDELIVERY = Cause(
 
 def redelivery(s: Symptoms) -> Standing | None:
     """What is dispatched is mostly dispatched again."""
-    if not s.backlog_held or not s.holds("redelivering"):
+    if not s.has_backlog or not s.holds("redelivering"):
         return None
     return REDELIVERY.because("mostly_again", "B")

@@ -36,7 +36,7 @@ def acks_behind(s: Symptoms) -> Standing | None:
 
 def slow_consumers(s: Symptoms) -> Standing | None:
     """Every limiter is excluded, and the consumers take less than is published."""
-    if not s.backlog_held or s.holds("no_consumers"):
+    if not s.has_backlog or s.holds("no_consumers"):
         return None
     limited = limiters_say(s)
     if limited.cause != SLOW_CONSUMERS.name:
@@ -56,7 +56,7 @@ def slow_consumers(s: Symptoms) -> Standing | None:
 
 def dispatch_stopped(s: Symptoms) -> Standing | None:
     """Nothing is dispatched and no limiter is in use: silent counters prove nothing about plans that were never made."""
-    if not s.backlog_held or not s.holds("dispatch_stopped") or s.queue.queue == "full":
+    if not s.has_backlog or not s.holds("dispatch_stopped") or s.queue.queue == "full":
         return None
     if any(limiter.activity in ("continuous", "ticking") for limiter in s.limiters):
         return None

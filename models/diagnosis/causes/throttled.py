@@ -24,7 +24,7 @@ THROTTLED = Cause(
 
 def throttled(s: Symptoms) -> Standing | None:
     """A limiter holds the backlog, alone or together with the consumers."""
-    if not s.backlog_held:
+    if not s.has_backlog:
         return None
     limited = limiters_say(s)
     if limited.cause not in (THROTTLED.name, BOTH.name):

@@ -21,7 +21,7 @@ TOPIC_MOVED = Cause(
 
 def topic_moved(s: Symptoms) -> Standing | None:
     """The topic was away for a moment, and nothing else explains what is left of it."""
-    if not s.backlog_held or not s.holds("counters_restarted") or s.holds("backlog_growing"):
+    if not s.has_backlog or not s.holds("counters_restarted") or s.holds("backlog_growing"):
         return None
     if any(limiter.zone in ("at", "near") for limiter in s.limiters):
         return None

@@ -30,13 +30,13 @@ def not_enough_seen(s: Symptoms) -> Standing | None:
         return UNKNOWN.because("little_seen")
     if s.holds("served_twice"):
         return UNKNOWN.because("served_twice")
-    if s.backlog_held is None:
+    if s.has_backlog is None:
         return UNKNOWN.because("backlog_not_measured")
     return None
 
 
 def replication_markers(s: Symptoms) -> Standing | None:
     """Nothing is published and the backlog of a replicated subscription grows: by markers, as far as can be seen."""
-    if not s.backlog_held or not s.holds("replication_markers"):
+    if not s.has_backlog or not s.holds("replication_markers"):
         return None
     return UNKNOWN.because("markers")

@@ -101,7 +101,7 @@ def share_out(left: Left, parallelism: int) -> list[list[SubscriptionKey]]:
 
 
 def take(piece: FleetPiece, share_of: dict[SubscriptionKey, int]) -> Iterator[tuple[int, pa.Table]]:
-    """A file's rows of the subscriptions that are asked for, share by share."""
+    """A file's rows of the subscriptions that are requested, share by share."""
     names = list(SUBSCRIPTION_KEY_NAMES)
     columns = TABLES["signals"].loose_schema.names if piece.whole else [*names, *HISTORY_COLUMNS]
     rows = read_minutes(piece.file, piece.start_ms, piece.end_ms, list(columns))
@@ -115,10 +115,10 @@ def take(piece: FleetPiece, share_of: dict[SubscriptionKey, int]) -> Iterator[tu
     keys = pa.Table.from_pylist([key._asdict() for key in wanted], schema=numbers.schema)
     keys = keys.append_column("share", pa.array([share_of[key] for key in wanted], pa.int32()))
     numbered = numbers.append_column("row", pa.array(np.arange(rows.num_rows)))
-    asked = numbered.join(keys, names, join_type="inner").select(["share", "row"]).sort_by("row")
-    for share in sorted(asked["share"].unique().to_pylist()):
-        mask = pc.equal(asked["share"], share)
-        yield share, rows.take(asked["row"].filter(mask).combine_chunks())
+    requested = numbered.join(keys, names, join_type="inner").select(["share", "row"]).sort_by("row")
+    for share in sorted(requested["share"].unique().to_pylist()):
+        mask = pc.equal(requested["share"], share)
+        yield share, rows.take(requested["row"].filter(mask).combine_chunks())
 
 
 def judge_share(rows: pa.Table, left: Left, window_ms: int) -> pa.Table:
@@ -143,13 +143,13 @@ def judge_share(rows: pa.Table, left: Left, window_ms: int) -> pa.Table:
 
 def pieces(files: list[DataFile], left: Left, window_ms: int) -> list[FleetPiece]:
     """What has to be read for the windows of each cluster: whole rows of the hours that they touch, a day before the first."""
-    asked: dict[str, set[int]] = {}
+    requested: dict[str, set[int]] = {}
     for key, starts_ms in left.items():
-        touched = asked.setdefault(key.cluster, set())
+        touched = requested.setdefault(key.cluster, set())
         for start_ms in starts_ms:
             touched.update(range(start_ms - start_ms % BLOCK_MS, start_ms + window_ms, BLOCK_MS))
     found = []
-    for cluster, touched in asked.items():
+    for cluster, touched in requested.items():
         first_ms, last_ms = min(touched) - HISTORY_MS, max(touched) + BLOCK_MS
         for file in files:
             if file.partition["cluster"] == cluster and touches(file, first_ms, last_ms):

@@ -67,7 +67,7 @@ def hours(
 ) -> list[Hour]:
     """Every hour of every cluster in which a window begins that lies inside the cluster's span.
 
-    An hour of many rows is several: whoever writes an hour writes each subscription into one file of it.
+    An hour of many rows is several: a task that writes an hour writes each subscription into one file of it.
     """
     files = list(files)
     found = []
@@ -87,14 +87,14 @@ def hours(
 
 def _apart(files: tuple[DataFile, ...]) -> list[tuple[DataFile, ...]]:
     """Files of one hour in shares that a task holds; the same ones however the lake lists them."""
-    shares, held, rows = [], [], 0
+    shares, share, rows = [], [], 0
     for file in sorted(files, key=lambda file: file.relative_path):
-        if held and rows + file.rows > _TASK_ROWS:
-            shares.append(tuple(held))
-            held, rows = [], 0
-        held.append(file)
+        if share and rows + file.rows > _TASK_ROWS:
+            shares.append(tuple(share))
+            share, rows = [], 0
+        share.append(file)
         rows += file.rows
-    return [*shares, tuple(held)]
+    return [*shares, tuple(share)]
 
 
 def touches(file: DataFile, start_ms: int, end_ms: int) -> bool:

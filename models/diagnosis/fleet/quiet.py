@@ -69,13 +69,13 @@ def judge_quiet(
 def screen_hour(root: str, hour: Hour) -> Iterator[pa.RecordBatch]:
     """Screen one hour: a row for each file that was written, and one for each subscription that has windows left."""
     grid, columns = hour.grid, list(COLUMNS)
-    held, held_rows = [], 0
+    waiting, waiting_rows = [], 0
     for answer in answers(_minutes(hour, columns), grid):
-        held.append(answer.verdicts)
-        held_rows += answer.verdicts.num_rows
-        if held_rows >= _FILE_ROWS:
-            yield from _written(root, held)
-            held, held_rows = [], 0
+        waiting.append(answer.verdicts)
+        waiting_rows += answer.verdicts.num_rows
+        if waiting_rows >= _FILE_ROWS:
+            yield from _written(root, waiting)
+            waiting, waiting_rows = [], 0
         if answer.left:
             yield _batch(
                 starts_ms=[starts_ms for _, starts_ms in answer.left],
@@ -87,8 +87,8 @@ def screen_hour(root: str, hour: Hour) -> Iterator[pa.RecordBatch]:
                     )
                 ),
             )
-    if held_rows:
-        yield from _written(root, held)
+    if waiting_rows:
+        yield from _written(root, waiting)
 
 
 def _minutes(hour: Hour, columns: list[str]) -> pa.Table:
@@ -96,8 +96,8 @@ def _minutes(hour: Hour, columns: list[str]) -> pa.Table:
     return pa.concat_tables([read_minutes(file, grid.start_ms, grid.end_ms, columns) for file in hour.files])
 
 
-def _written(root: str, held: list[pa.Table]) -> Iterator[pa.RecordBatch]:
-    yield _batch(file=[write_data_file(root, "verdicts", pa.concat_tables(held)).to_json()])
+def _written(root: str, parts: list[pa.Table]) -> Iterator[pa.RecordBatch]:
+    yield _batch(file=[write_data_file(root, "verdicts", pa.concat_tables(parts)).to_json()])
 
 
 def _batch(**columns: list) -> pa.RecordBatch:

@@ -1,7 +1,7 @@
 """Evidence of quiet windows. In: what a screen found. Out: the columns of all their evidence rows, flat.
 
 The twin of :func:`~throttlescope.models.diagnosis.evidence.weigh` for *healthy*. Texts are written by the symptoms' own
-functions, once for each that differs; a text is taken for every window whose numbers round to the same words.
+functions, once for each that differs; a text is used for every window whose numbers round to the same words.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from throttlescope.models.diagnosis import promql
 from throttlescope.models.diagnosis import thresholds as t
 from throttlescope.models.diagnosis.healthy_fast_path.limiters import FastReading
 from throttlescope.models.diagnosis.healthy_fast_path.quiet import Screened
-from throttlescope.models.diagnosis.symptoms.backlog import not_growing_text, waiting_text
-from throttlescope.models.diagnosis.symptoms.limiters import NO_EVENT, NO_LIMIT, events_text, use_text
+from throttlescope.models.diagnosis.symptoms.backlog import not_growing_finding, waiting_finding
+from throttlescope.models.diagnosis.symptoms.limiters import NO_EVENT, NO_LIMIT, events_finding, use_finding
 
 _BACKLOG = "pulsar_subscription_back_log_no_delayed"
 #: Places of one window's rows; the counters' come last, in the order of their events.
 _PRESENT, _GROWING, _LIMIT, _COUNTERS, _PLACES = 0, 1, 2, 3, 16
 
-#: A symptom's answer that quiet windows tell, or do not have: every other one that bears on *healthy* makes a window be left.
-TOLD = (
+#: Answers of symptoms that quiet windows show, or do not have: every other one that bears on *healthy* makes a window be left.
+SHOWN = (
     ("backlog_present", False),
     ("backlog_growing", False),
     ("limiter_at_limit", True),
@@ -72,7 +72,7 @@ class _Rows:
 
 
 @dataclass
-class _Told:
+class _QuietWindows:
     """The quiet windows of a frame, one after the other."""
 
     found: Screened
@@ -110,8 +110,8 @@ def evidence(found: Screened, subscription: np.ndarray, start: np.ndarray) -> pa
     pyarrow.ListArray
         One list per window, of the type of ``verdicts``.
     """
-    told = _Told(found, subscription, start)
-    parts = [*_backlog(told), *_limit(told), *_counters(told)]
+    quiet = _QuietWindows(found, subscription, start)
+    parts = [*_backlog(quiet), *_limit(quiet), *_counters(quiet)]
     window = np.concatenate([part.window for part in parts])
     place = np.concatenate([np.broadcast_to(part.place, len(part.window)) for part in parts])
     order = np.argsort(window * _PLACES + place, kind="stable")
@@ -136,12 +136,12 @@ def evidence(found: Screened, subscription: np.ndarray, start: np.ndarray) -> pa
     columns = {
         "symptom": text("symptom"),
         "weight": text("weight"),
-        "text": told.texts.take(spread("text")),
+        "text": quiet.texts.take(spread("text")),
         "value": _floats(spread("value")),
         "threshold": _floats(spread("threshold")),
         "unit": text("unit"),
         "at_ms": pa.array(at_ms, pa.int64(), mask=timeless),
-        "promql": told.queries.take(spread("promql")),
+        "promql": quiet.queries.take(spread("promql")),
     }
     rows = pa.StructArray.from_arrays([columns[f.name] for f in EVIDENCE], fields=list(EVIDENCE))
     offsets = np.zeros(len(subscription) + 1, np.int32)
@@ -149,100 +149,101 @@ def evidence(found: Screened, subscription: np.ndarray, start: np.ndarray) -> pa
     return pa.ListArray.from_arrays(pa.array(offsets), rows, type=pa.list_(EVIDENCE))
 
 
-def _backlog(told: _Told) -> list[_Rows]:
-    found, texts = told.found, told.texts
-    every = np.arange(len(told.subscription))
-    waiting, publish = told.of(found.waiting_entries), told.of(found.publish_entry_rate)
+def _backlog(quiet: _QuietWindows) -> list[_Rows]:
+    found, texts = quiet.found, quiet.texts
+    every = np.arange(len(quiet.subscription))
+    waiting, publish = quiet.of(found.waiting_entries), quiet.of(found.publish_entry_rate)
     with np.errstate(divide="ignore", invalid="ignore"):
         wait_s = np.where(publish != 0, waiting / publish, np.nan)
-    # Under a second it is not told; a long wait is told coarsely, and its second may be on either side of a bound.
+    # Under a second it is not shown; a long wait is shown rounded, and its second may be on either side of a bound.
     wait_s = np.where(wait_s >= 1, np.where(wait_s < 1e6, np.rint(wait_s), wait_s), -1.0)
-    query = told.per_subscription(every, lambda key: promql.gauge(key, _BACKLOG))
+    query = quiet.per_subscription(every, lambda key: promql.gauge(key, _BACKLOG))
     present = _Rows(
         every, _PRESENT, "backlog_present", "for",
         texts.distinct(
-            [np.rint(waiting), wait_s], lambda i: waiting_text(float(waiting[i]), _or_none(publish[i]))
+            [np.rint(waiting), wait_s],
+            lambda i: waiting_finding(float(waiting[i]), _or_none(publish[i])).text,
         ),
-        waiting, told.of(found.floor_entries), "entries", told.end_ms, query,
+        waiting, quiet.of(found.floor_entries), "entries", quiet.end_ms, query,
     )  # fmt: skip
-    growth = told.of(found.growth_entries)
+    growth = quiet.of(found.growth_entries)
     known = np.flatnonzero(~np.isnan(growth))
     growth, length_s = growth[known], found.frame.grid.length_s
     growing = _Rows(
         known, _GROWING, "backlog_growing", "for",
-        texts.distinct([np.rint(growth), growth > 0], lambda i: not_growing_text(float(growth[i]), length_s)),
-        growth, told.of(found.growth_threshold_entries)[known], "entries", told.end_ms[known], query[known],
+        texts.distinct([np.rint(growth), growth > 0], lambda i: not_growing_finding(float(growth[i]), length_s).text),
+        growth, quiet.of(found.growth_threshold_entries)[known], "entries", quiet.end_ms[known], query[known],
     )  # fmt: skip
     return [present, growing]
 
 
-def _limit(told: _Told) -> list[_Rows]:
+def _limit(quiet: _QuietWindows) -> list[_Rows]:
     """How much is used of the limit that is used most."""
-    readings = told.found.readings
-    rhos = np.stack([np.where(told.of(r.measured), told.of(r.rho), -np.inf) for r in readings])
+    readings = quiet.found.readings
+    rhos = np.stack([np.where(quiet.of(r.measured), quiet.of(r.rho), -np.inf) for r in readings])
     top = rhos.argmax(axis=0)
     used = rhos.max(axis=0) > -np.inf
-    all_observed = np.logical_and.reduce([told.of(reading.observed) for reading in readings])
+    all_observed = np.logical_and.reduce([quiet.of(reading.observed) for reading in readings])
     none = np.flatnonzero(~used & all_observed)
     rows = [
         _Rows(
-            none, _LIMIT, "limiter_at_limit", "neutral", np.full(len(none), told.texts.add([NO_LIMIT])),
+            none, _LIMIT, "limiter_at_limit", "neutral", np.full(len(none), quiet.texts.add([NO_LIMIT.text])),
             threshold=t.RHO_AT_LIMIT, unit="use / limit",
         )
     ]  # fmt: skip
     for number, reading in enumerate(readings):
         of = np.flatnonzero(used & (top == number))
         if len(of):
-            rows.append(_use(told, reading, of))
+            rows.append(_use(quiet, reading, of))
     return rows
 
 
-def _use(told: _Told, reading: FastReading, of: np.ndarray) -> _Rows:
-    at = told.subscription[of], told.start[of]
+def _use(quiet: _QuietWindows, reading: FastReading, of: np.ndarray) -> _Rows:
+    at = quiet.subscription[of], quiet.start[of]
     rho, own_rho = reading.rho[at], np.fmin(reading.own_rho[at], reading.rho[at])
     own_rho = np.where(np.isnan(reading.own_rho[at]), np.nan, own_rho)
-    text = told.texts.distinct(
+    text = quiet.texts.distinct(
         [reading.limit[at], reading.period_s[at], _percent(rho), _percent(own_rho)],
-        lambda i: use_text(reading.one((at[0][i], at[1][i]))),
+        lambda i: use_finding(reading.one((at[0][i], at[1][i]))).text,
     )
     return _Rows(
         of, _LIMIT, "limiter_at_limit", "neutral", text, rho,
         np.where(reading.near[at], t.RHO_NEAR_LIMIT, t.RHO_AT_LIMIT), "use / limit",
-        reading.rho_at_ms[at], _use_query(told, reading, of),
+        reading.rho_at_ms[at], _use_query(quiet, reading, of),
     )  # fmt: skip
 
 
-def _use_query(told: _Told, reading: FastReading, of: np.ndarray) -> np.ndarray:
-    frame = told.found.frame
+def _use_query(quiet: _QuietWindows, reading: FastReading, of: np.ndarray) -> np.ndarray:
+    frame = quiet.found.frame
     length_ms = frame.grid.length_ms
 
     def query(key, broker=None):
         return promql.use(key, reading.level, reading.unit, broker, length_ms)
 
     if reading.level != "broker":
-        return told.per_subscription(of, query)
+        return quiet.per_subscription(of, query)
     codes, brokers = frame.words("broker")
-    broker = told.of(frame.last(codes))[of]
+    broker = quiet.of(frame.last(codes))[of]
     known = ~np.isnan(broker)
     queries = np.zeros(len(of), np.int64)
-    queries[known] = told.queries.distinct(
+    queries[known] = quiet.queries.distinct(
         [broker[known]], lambda i: query(frame.keys[0], brokers[int(broker[known][i])])
     )
     return queries
 
 
-def _counters(told: _Told) -> list[_Rows]:
-    """What the counters of limiters that lowered plans show; otherwise that none did."""
-    readings, frame = told.found.readings, told.found.frame
+def _counters(quiet: _QuietWindows) -> list[_Rows]:
+    """What the counters of limiters that throttled reads show; otherwise that none did."""
+    readings, frame = quiet.found.readings, quiet.found.frame
     length_ms = frame.grid.length_ms
-    events = np.stack([told.of(reading.events) for reading in readings])
+    events = np.stack([quiet.of(reading.events) for reading in readings])
     ticking = events > 0
     none = np.flatnonzero(~ticking.any(axis=0) & ~np.isnan(events).all(axis=0))
     rows = [
         _Rows(
-            none, _COUNTERS, "throttle_events", "neutral", np.full(len(none), told.texts.add([NO_EVENT])),
-            0.0, 0.0, "events", told.end_ms[none],
-            told.per_subscription(none, lambda key: promql.all_events(key, length_ms)),
+            none, _COUNTERS, "throttle_events", "neutral", np.full(len(none), quiet.texts.add([NO_EVENT.text])),
+            0.0, 0.0, "events", quiet.end_ms[none],
+            quiet.per_subscription(none, lambda key: promql.all_events(key, length_ms)),
         )
     ]  # fmt: skip
     # The busiest first; of two that are equal, the first of the closed list.
@@ -251,20 +252,22 @@ def _counters(told: _Told) -> list[_Rows]:
         of = np.flatnonzero(ticking[number])
         if not len(of):
             continue
-        at = told.subscription[of], told.start[of]
+        at = quiet.subscription[of], quiet.start[of]
         per_s, limited = reading.events_per_s[at], ~np.isnan(reading.limit[at])
-        text = told.texts.distinct(
+        text = quiet.texts.distinct(
             [
                 reading.events[at],
                 per_s,
+                reading.period_s[at],
+                reading.used_up[at],
                 reading.sparse[at],
                 reading.informative[at],
                 limited,
                 reading.old[at] & reading.observed[at],
             ],
-            lambda i, reading=reading, at=at: events_text(reading.one((at[0][i], at[1][i]))),
+            lambda i, reading=reading, at=at: events_finding(reading.one((at[0][i], at[1][i]))).text,
         )
-        query = told.per_subscription(
+        query = quiet.per_subscription(
             of, lambda key, reading=reading: promql.events(key, reading.level, reading.unit, length_ms)
         )
         rows.append(

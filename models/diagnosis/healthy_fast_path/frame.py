@@ -1,7 +1,7 @@
 """Minutes of many subscriptions side by side. In: rows of ``signals``. Out: matrices, and aggregates over all their windows.
 
 The twin of :class:`~throttlescope.models.diagnosis.window.Window`: the same aggregates, of every window at once. They are
-made of the same additions in the same order, so the numbers are the same to the last bit. NaN stands for what is not known.
+made of the same additions in the same order, so the numbers are the same to the last bit. NaN means: not known.
 """
 
 from __future__ import annotations

@@ -15,11 +15,11 @@ from throttlescope.ingest.contracts.vocabulary import LEVELS, LIMITERS, UNITS
 from throttlescope.ingest.core.times import SECOND_MS
 from throttlescope.models.diagnosis import thresholds as t
 from throttlescope.models.diagnosis.healthy_fast_path.frame import Frame
-from throttlescope.models.diagnosis.limiters import LimiterReading
+from throttlescope.models.diagnosis.limiters import LimiterReading, Zone
 
-#: Whether events mean something: nobody knows, no, yes.
-UNTOLD, NO, YES = -1, 0, 1
-_INFORMATIVE = {UNTOLD: None, NO: False, YES: True}
+#: Whether events mean something: not known, no, yes.
+UNKNOWN, NO, YES = -1, 0, 1
+_INFORMATIVE = {UNKNOWN: None, NO: False, YES: True}
 
 
 @dataclass
@@ -35,7 +35,7 @@ class FastReading:
     sparse : array of bool
         Fewer events than a limiter has that binds.
     informative : array of int
-        :data:`UNTOLD`, :data:`NO` or :data:`YES`.
+        :data:`UNKNOWN`, :data:`NO` or :data:`YES`.
     broken : array of bool
         More was delivered than it can let through.
     wanted_per_s : array
@@ -70,8 +70,13 @@ class FastReading:
     def name(self) -> str:
         return LIMITERS[LEVELS.index(self.level) * len(UNITS) + UNITS.index(self.unit)]
 
+    @property
+    def used_up(self) -> np.ndarray:
+        """At or near the limit."""
+        return self.measured & (self.rho >= t.RHO_NEAR_LIMIT)
+
     def one(self, at: tuple[int, int]) -> LimiterReading:
-        """The reading of one window, with all that is told of it in words."""
+        """The reading of one window, with all that sentences about it need."""
 
         def number(values: np.ndarray) -> float | None:
             value = values.item(at)
@@ -94,11 +99,18 @@ class FastReading:
             duty_share=None,
             informative=_INFORMATIVE[int(self.informative[at])],
             in_force=not self.broken[at],
-            zone="near" if self.near[at] else "far" if self.measured[at] else "unknown",
+            zone=self._zone(at),
             activity="sparse" if self.sparse[at] else "ticking",
             wanted_per_s=self.wanted_per_s.item(at),
             doubt="old" if self.old[at] and self.observed[at] else None,
         )
+
+    def _zone(self, at: tuple[int, int]) -> Zone:
+        if not self.measured[at]:
+            return "unknown"
+        if self.near[at]:
+            return "near"
+        return "at" if self.rho[at] >= t.RHO_AT_LIMIT else "far"
 
 
 def read(frame: Frame) -> list[FastReading]:
@@ -155,7 +167,7 @@ def _read(frame: Frame, shared: _Shared, level: str, unit: str) -> FastReading:
     events_at_ms, sparse = np.zeros(frame.shape, np.int64), np.zeros(frame.shape, bool)
     used = np.where(measured & (rho >= t.RHO_POSSIBLE), np.minimum(1.0, rho), 1.0)
     wanted_per_s = t.EVENTS_PER_PERIOD * used / period_s
-    informative = np.full(frame.shape, UNTOLD)
+    informative = np.full(frame.shape, UNKNOWN)
     if (events > 0).any():
         events_per_s = frame.rate(name)
         _, events_at_ms = frame.highest(name)
@@ -165,7 +177,7 @@ def _read(frame: Frame, shared: _Shared, level: str, unit: str) -> FastReading:
         with np.errstate(divide="ignore", invalid="ignore"):
             dispatched = np.where(shared.per_entry > 0, shared.out_msg / shared.per_entry, np.nan)
             skipped = dispatched > shared.planned["msg"][1] * events
-        informative = np.where(skipped & (events > 0), YES, UNTOLD)
+        informative = np.where(skipped & (events > 0), YES, UNKNOWN)
         believed = limited & ~shared.old
         informative[believed & (limit < smallest)] = NO
         informative[believed & (limit >= largest)] = YES

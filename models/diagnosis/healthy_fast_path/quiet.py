@@ -1,6 +1,6 @@
 """Which windows need no thought? In: a frame. Out: a mask of the quiet ones, and the numbers that their verdicts tell.
 
-A window is quiet where the rules answer *healthy*, name nothing beside it, and tell no more than how much waits, whether it
+A window is quiet where the rules answer *healthy*, name nothing next to it, and show no more than how much waits, whether it
 grows, how much of a limit is used and how often the counters ticked. Where that is not certain, the window is left to
 :func:`~throttlescope.models.diagnosis.verdict.diagnose`: a condition here may be stricter than the rule, never laxer.
 """
@@ -202,8 +202,8 @@ class _Consumers:
         ready = frame.grid.at(frame.numbers("backlog_ready_entries"), minute)
         unacked = frame.grid.at(frame.numbers("unacked_msg"), minute)
         with np.errstate(divide="ignore", invalid="ignore"):
-            held = unacked / self.per_entry
-        left = ready - np.where(self._deducts & ~np.isnan(unacked), held, 0.0)
+            unacked_entries = unacked / self.per_entry
+        left = ready - np.where(self._deducts & ~np.isnan(unacked), unacked_entries, 0.0)
         return np.where(np.isnan(ready), np.nan, np.where(left > 0, left, 0.0))
 
     def full(self) -> np.ndarray:
@@ -231,6 +231,6 @@ class _Consumers:
         numbers = self.frame.numbers
         low, high, unacked = numbers("permits_min"), numbers("permits_max"), numbers("unacked_msg")
         room = numbers("consumers") * np.maximum(0.0, (low + high) / 2)
-        held = unacked + room
+        whole = unacked + room
         with np.errstate(divide="ignore", invalid="ignore"):
-            return self.frame.mean(np.where(held > 0, unacked / held, np.nan))
+            return self.frame.mean(np.where(whole > 0, unacked / whole, np.nan))

@@ -75,7 +75,7 @@ def _verdicts(found: Screened, subscription: np.ndarray, start: np.ndarray) -> p
     def same(value: str | float) -> pa.Array:
         return pa.repeat(pa.scalar(value), count)
 
-    def nobody(type_: pa.StructType) -> pa.ListArray:
+    def empty_lists(type_: pa.StructType) -> pa.ListArray:
         offsets = pa.array(np.zeros(count + 1, np.int32))
         return pa.ListArray.from_arrays(offsets, pa.array([], type_), type=pa.list_(type_))
 
@@ -91,16 +91,16 @@ def _verdicts(found: Screened, subscription: np.ndarray, start: np.ndarray) -> p
         "cause": same(NO_BACKLOG.cause),
         "confidence": same(CONFIDENCE_OF_GRADE[NO_BACKLOG.grade]),
         "evidence": evidence(found, subscription, start),
-        "missing_evidence": nobody(MISSING_EVIDENCE),
+        "missing_evidence": empty_lists(MISSING_EVIDENCE),
         "naive_side": _naive_sides(found, subscription, start),
         "rules_version": same(RULES_VERSION),
         "backlog_entries": floats(found.ready_entries),
         "backlog_growth_entries": floats(found.growth_entries),
         "why": same(NO_BACKLOG.why),
-        "contributing": nobody(CONTRIBUTING),
+        "contributing": empty_lists(CONTRIBUTING),
         "date": pa.array([date_of(int(ms)) for ms in grid.starts_ms]).take(pa.array(start)),
     }
-    # Of a quiet window nobody names a limiter or a form, and what the consumers can do is not looked for.
+    # A quiet window has no limiter and no variant, and what the consumers can do is not looked for.
     arrays = [
         columns[field.name] if field.name in columns else pa.nulls(count, field.type) for field in schema
     ]

@@ -1,7 +1,8 @@
 """Symptoms: what can be measured in a window. In: a window. Out: one :class:`Symptom` per question.
 
-Each function answers one question with yes, no, or None where the window cannot tell, and says so in one sentence
-with its number. No symptom knows of causes.
+Each module has the symptoms about one subject: first their records (:class:`SymptomKind`: name, unit, the situations that
+its sentences are written for), then a function for each. It answers one question with yes, no, or None where the window cannot
+tell, and with a finding: a situation and its numbers, worded in ``models/messages/en/symptoms.py``. No symptom knows of causes.
 """
 
 from __future__ import annotations
@@ -12,9 +13,66 @@ from throttlescope.ingest.core.system_names import is_system
 from throttlescope.models.diagnosis.consumers import QueueReading, read_queue
 from throttlescope.models.diagnosis.history import Burst, ObservedCapacity, burst_before, capacity_seen
 from throttlescope.models.diagnosis.limiters import LimiterReading, read_limiters
-from throttlescope.models.diagnosis.symptoms import backlog, before, consumers, limiters, surroundings
-from throttlescope.models.diagnosis.symptoms.symptom import SYMPTOMS, Symptom
+from throttlescope.models.diagnosis.symptoms import (
+    backlog,
+    backlog_old,
+    before,
+    consumers,
+    limiters,
+    surroundings,
+)
+from throttlescope.models.diagnosis.symptoms.symptom import Symptom, SymptomKind
 from throttlescope.models.diagnosis.window import Window
+
+#: Not measured: the rule by which no cause is named, or a backlog is no incident.
+RULE = SymptomKind("rule", ("no_cause", "no_incident"))
+
+#: The closed list of symptoms that evidence may name.
+KINDS: tuple[SymptomKind, ...] = (
+    backlog.COVERAGE,
+    backlog.SERVED_TWICE,
+    backlog.BACKLOG_PRESENT,
+    backlog_old.BACKLOG_OLD,
+    backlog.BACKLOG_GROWING,
+    backlog.BACKLOG_DRAINING,
+    backlog.BACKLOG_SAWTOOTH,
+    backlog.BACKLOG_DELAYED,
+    consumers.NO_CONSUMERS,
+    before.ABANDONED,
+    consumers.BLOCKED_ON_UNACKED,
+    consumers.CONSUMERS_BLOCKED,
+    consumers.CONSUMERS_UNEVEN,
+    consumers.HASH_BLOCKED,
+    consumers.CONSUMER_QUEUE_FULL,
+    consumers.CONSUMER_QUEUE_EMPTY,
+    consumers.CONSUMERS_BUSY,
+    consumers.UNACKED_STEADY,
+    limiters.LIMITER_AT_LIMIT,
+    limiters.LIMITS_FAR,
+    limiters.THROTTLE_EVENTS,
+    consumers.DISPATCH_FLAT,
+    consumers.DISPATCH_STOPPED,
+    consumers.ACKS_STOPPED,
+    consumers.FLOW_STOPPED,
+    consumers.ACKS_BEHIND,
+    consumers.REDELIVERING,
+    backlog.EXPIRING,
+    backlog.EVICTING,
+    before.PUBLISHING_BURST,
+    before.CAPACITY_SHORT,
+    surroundings.FILTERING,
+    surroundings.READS_WAIT,
+    surroundings.COLD_READS,
+    surroundings.STORAGE_FASTER,
+    surroundings.REPLICATION_MARKERS,
+    surroundings.COUNTERS_RESTARTED,
+    limiters.LIMIT_CHANGED,
+    limiters.LIMIT_OBSERVED_LATER,
+    limiters.LIMITS_OLD,
+    limiters.LIMIT_NOT_IN_FORCE,
+    RULE,
+)
+SYMPTOMS: tuple[str, ...] = tuple(kind.name for kind in KINDS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,11 +91,11 @@ class Symptoms:
     is_system: bool = False
 
     def holds(self, name: str) -> bool | None:
-        """The answer to a question; None where it cannot be told."""
+        """The answer to a question; None where the window cannot tell."""
         return self.by_name[name].holds
 
     @property
-    def backlog_held(self) -> bool | None:
+    def has_backlog(self) -> bool | None:
         """Whether there is a backlog to explain: it is there, it grows, or the little that waits is old."""
         present, growing = self.holds("backlog_present"), self.holds("backlog_growing")
         if present or growing or self.holds("backlog_old"):
@@ -56,10 +114,10 @@ def examine(window: Window) -> Symptoms:
     """Answer every question about a window."""
     readings, queue = read_limiters(window), read_queue(window)
     present, growing = backlog.backlog_present(window), backlog.backlog_growing(window)
-    old = backlog.backlog_old(window)
-    held = present.holds or growing.holds or old.holds
-    capacity = capacity_seen(window) if held else None
-    burst = burst_before(window) if held else None
+    old = backlog_old.backlog_old(window)
+    has_backlog = present.holds or growing.holds or old.holds
+    capacity = capacity_seen(window) if has_backlog else None
+    burst = burst_before(window) if has_backlog else None
     found = (
         backlog.coverage(window),
         backlog.served_twice(window),
@@ -113,4 +171,4 @@ def examine(window: Window) -> Symptoms:
     )
 
 
-__all__ = ["SYMPTOMS", "Symptom", "Symptoms", "examine"]
+__all__ = ["KINDS", "RULE", "SYMPTOMS", "Symptom", "SymptomKind", "Symptoms", "examine"]

@@ -1,69 +1,25 @@
-"""What a symptom is, and the closed list of their names."""
+"""What a symptom is. In: nothing. Out: the records that the modules of this package fill."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
 
-#: The closed list of symptoms that evidence may name.
-SYMPTOMS = (
-    "coverage",
-    "served_twice",
-    "backlog_present",
-    "backlog_old",
-    "backlog_growing",
-    "backlog_draining",
-    "backlog_sawtooth",
-    "backlog_delayed",
-    "no_consumers",
-    "abandoned",
-    "blocked_on_unacked",
-    "consumers_blocked",
-    "consumers_uneven",
-    "hash_blocked",
-    "consumer_queue_full",
-    "consumer_queue_empty",
-    "consumers_busy",
-    "unacked_steady",
-    "limiter_at_limit",
-    "limits_far",
-    "throttle_events",
-    "dispatch_flat",
-    "dispatch_stopped",
-    "acks_stopped",
-    "flow_stopped",
-    "acks_behind",
-    "redelivering",
-    "expiring",
-    "evicting",
-    "publishing_burst",
-    "capacity_short",
-    "filtering",
-    "reads_wait",
-    "cold_reads",
-    "storage_faster",
-    "replication_markers",
-    "counters_restarted",
-    "limit_changed",
-    "limit_observed_later",
-    "limits_old",
-    "limit_not_in_force",
-    # Not measured: the rule by which no cause is named, or a backlog is no incident.
-    "rule",
-)
+from throttlescope.models.messages.catalogue import Message, render
 
 
-@dataclass(frozen=True, slots=True)
-class Symptom:
-    """The answer to one question about a window.
+class Symptom(NamedTuple):
+    """The answer to one question about a window. Forty are made of every window, so it is a tuple.
 
     Attributes
     ----------
     name : str
-        One of :data:`SYMPTOMS`.
+        One of :data:`~throttlescope.models.diagnosis.symptoms.SYMPTOMS`.
     holds : bool or None
         None where the window cannot tell.
-    text : str
-        One sentence in words, with units.
+    finding : Message
+        What was measured: a key of the catalogue and numbers with their units. Rendered only where it is read.
     at_ms : int or None
         When it was strongest.
     limiter : str or None
@@ -72,10 +28,63 @@ class Symptom:
 
     name: str
     holds: bool | None
-    text: str
+    finding: Message
     value: float | None = None
     threshold: float | None = None
     unit: str | None = None
     at_ms: int | None = None
     promql: str | None = None
     limiter: str | None = None
+
+    @property
+    def text(self) -> str:
+        """The finding in one sentence."""
+        return render(self.finding)
+
+
+@dataclass(frozen=True, eq=False)
+class SymptomKind:
+    """One symptom, as the module that measures it states it; its function and what it measures follow it there.
+
+    Attributes
+    ----------
+    name : str
+        The stored word.
+    situations : tuple of str
+        Keys of its sentences, below ``symptom.NAME``.
+    unit : str or None
+        Of its value and threshold, unless an answer names another.
+    """
+
+    name: str
+    situations: tuple[str, ...]
+    unit: str | None = None
+    _keys: Mapping[str, str] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        keys = {situation: f"symptom.{self.name}.{situation}" for situation in self.situations}
+        object.__setattr__(self, "_keys", keys)
+
+    def says(self, situation: str, **values: object) -> Message:
+        """What there is to say in one of its situations."""
+        return Message(self._keys[situation], values)
+
+    def answer(
+        self,
+        holds: bool | None,
+        finding: Message,
+        value: float | None = None,
+        threshold: float | None = None,
+        at_ms: int | None = None,
+        promql: str | None = None,
+        limiter: str | None = None,
+        unit: str | None = None,
+    ) -> Symptom:
+        """Yes, no or unknown, with the finding and the numbers that decided."""
+        if value is not None or threshold is not None:
+            unit = unit or self.unit
+        return Symptom(self.name, holds, finding, value, threshold, unit, at_ms, promql, limiter)
+
+    def unknown(self, situation: str, promql: str | None = None, **values: object) -> Symptom:
+        """The window cannot tell, for one of the reasons among its situations."""
+        return Symptom(self.name, None, self.says(situation, **values), promql=promql)

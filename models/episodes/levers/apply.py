@@ -86,20 +86,20 @@ def build_counterfactuals(
         ]
         if not episodes:
             continue
-        asked = questions(episodes, _verdicts(lake, cluster, episodes))
+        of_episode = questions(episodes, _verdicts(lake, cluster, episodes))
         stored = {row["episode_id"]: row["counterfactual"] for row in episodes}
         answers = {
             name: _judged_anew(question, stored[name])
-            for name, question in asked.items()
+            for name, question in of_episode.items()
             if question.is_answered(stored[name])
         }
         known = len(answers)
-        works = works_of(lake, cluster, [one for name, one in asked.items() if name not in answers])
+        works = works_of(lake, cluster, [one for name, one in of_episode.items() if name not in answers])
         for answered in executor.map(_answers, works):
             answers |= answered
         _write(lake, episodes, answers, run_id)
         failed = sum(value["failed"] is not None for value in answers.values())
-        total += Answered(len(asked), known, failed)
+        total += Answered(len(of_episode), known, failed)
     return total
 
 

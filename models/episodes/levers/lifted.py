@@ -68,10 +68,10 @@ def answer(question: LeverQuestion, series: Iterable[Series], said: Said) -> dic
             )
         found = counterfactuals(observed, limiters, ground=Ground(observed, history), horizon_s=length_s)
     except ThrottlescopeError as error:
-        return question.asked | {"failed": str(error)}
+        return question.stored_part | {"failed": str(error)}
     except Exception as error:  # One episode's odd samples must not cost the others theirs.
-        return question.asked | {"failed": f"{type(error).__name__}: {error}"}
-    return question.asked | _value(question, found, length_s)
+        return question.stored_part | {"failed": f"{type(error).__name__}: {error}"}
+    return question.stored_part | _value(question, found, length_s)
 
 
 def simulated_entries(observed: Observed, limiters: int, length_s: int) -> float:

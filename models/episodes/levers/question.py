@@ -1,4 +1,4 @@
-"""Which episodes ask for a replay. In: rows of ``episodes`` and of ``verdicts``. Out: one question for each that does."""
+"""Which episodes need a replay. In: rows of ``episodes`` and of ``verdicts``. Out: one question for each that does."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from throttlescope.models.diagnosis.causes import CAUSES
 from throttlescope.models.diagnosis.counterfactual import hypotheses_alive
 from throttlescope.models.diagnosis.window import SubscriptionKey
 
-#: Raised when the same question would be answered otherwise: answers to an older form are made anew.
+#: Raised when the same question would be answered otherwise: answers to an older form are recomputed.
 FORM = 1
-#: Two that disagree have to be told apart; one alone is what the verdict says.
+#: Two that disagree have to be distinguished; one alone is what the verdict says.
 LEAST_ALIVE = 2
 #: Columns of ``verdicts`` that are read.
 VERDICT_COLUMNS = (
@@ -47,7 +47,7 @@ class LeverQuestion:
     verdict_limiter: str | None
 
     @property
-    def asked(self) -> dict[str, Any]:
+    def stored_part(self) -> dict[str, Any]:
         """The question's part of the stored answer."""
         return {
             "at_ms": self.at_ms,
@@ -61,7 +61,9 @@ class LeverQuestion:
         return (
             stored is not None
             and stored["failed"] is None
-            and all(stored[name] == value for name, value in self.asked.items() if name != "verdict_lever")
+            and all(
+                stored[name] == value for name, value in self.stored_part.items() if name != "verdict_lever"
+            )
         )
 
 

@@ -7,11 +7,11 @@ SENTENCES = {
         "the consumers have spare capacity and no limiter holds them back: neither side explains the backlog"
     ),
     "truth_table.at.silent.full": (
-        "the consumers are at their capacity, which happens to be near the limit; no plan was lowered"
+        "the consumers are at their capacity, which happens to be near the limit; no read was throttled"
     ),
-    "truth_table.at.silent.any": "no plan was lowered, so the limiter does not hold the subscription back",
-    "truth_table.any.silent.full": "no plan was lowered, and the broker waits for consumers",
-    "truth_table.any.silent.any": "no plan was lowered although messages were dispatched",
+    "truth_table.at.silent.any": "no read was throttled, so the limiter does not limit the subscription",
+    "truth_table.any.silent.full": "no read was throttled, and the broker waits for consumers",
+    "truth_table.any.silent.any": "no read was throttled although messages were dispatched",
     "truth_table.far.continuous.full": "little of the limit is used, and the broker waits for consumers",
     "truth_table.far.continuous.any": (
         "the counter never rests although little of the limit is used: use or limit may be others than were read"
@@ -20,11 +20,11 @@ SENTENCES = {
     "truth_table.far.any.empty": "the consumers have spare capacity and no limit is near: neither side explains the backlog",
     "truth_table.far.any.any": "far from every limit; how full the queues are is not clear",
     "truth_table.at.sparse.full": (
-        "the consumers are at their capacity near the limit; the limiter lowers a plan only now and then"
+        "the consumers are at their capacity near the limit; the limiter throttles a read only now and then"
     ),
-    "truth_table.at.sparse.any": "the limit is used up, but fewer plans were lowered than by a limiter that holds a subscription back",
-    "truth_table.any.sparse.full": "too few plans were lowered, and the broker waits",
-    "truth_table.any.sparse.any": "too few plans were lowered to hold a subscription back",
+    "truth_table.at.sparse.any": "the limit is used up, but fewer reads were throttled than by a limiter that binds",
+    "truth_table.any.sparse.full": "too few reads were throttled, and the broker waits",
+    "truth_table.any.sparse.any": "too few reads were throttled to limit a subscription",
     "truth_table.at.continuous+ticking.full": (
         "the limit is used up and the consumers are at their capacity too: lifting one alone changes little"
     ),
@@ -58,8 +58,8 @@ SENTENCES = {
     "truth_table.possible.any.between+busy": "well below the limit",
     "truth_table.possible.any.any": "well below the limit; nothing else is known",
     "truth_table.unknown.continuous.full": "the counter says limiter, the full queues say consumers",
-    "truth_table.unknown.continuous.empty": "the limiter is used up again and again while the consumers have spare capacity",
-    "truth_table.unknown.continuous.any": "the limiter is used up again and again",
+    "truth_table.unknown.continuous.empty": "the limiter is exhausted again and again while the consumers have spare capacity",
+    "truth_table.unknown.continuous.any": "the limiter is exhausted again and again",
     "truth_table.unknown.ticking.full": "the broker waits for the consumers; the ticking counter may mean nothing",
     "truth_table.unknown.ticking.empty": (
         "the consumers have spare capacity and the counter never rests; without the limit it may mean nothing"

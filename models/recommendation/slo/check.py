@@ -40,7 +40,7 @@ def check(ground: Ground) -> SloCheck:
     per_entry = observed.messages_per_entry
     speed = ground.speed()
     replayed = speed.backlog_entries * per_entry
-    came = np.sum([observed.partitions[number].in_msg for number in observed.asked], axis=0)
+    came = np.sum([observed.partitions[number].in_msg for number in observed.selected], axis=0)
     elapsed_s = (observed.times_ms - observed.times_ms[0]) / 1000
     seconds = np.arange(1, len(replayed) + 1)
     arrived = np.diff(np.interp(np.r_[0, seconds], elapsed_s, np.cumsum(came)))

@@ -23,41 +23,41 @@ def bound(observed: Observed, subscription: str, partition: int) -> np.ndarray:
 
     A counter that ticks means different things. Where a full budget covers a whole read, only a limiter that binds ticks, and of
     a broker's limit the ticks are all there is, as who else uses it is not in the window. A smaller budget trims
-    every read and ticks all the time: then the use tells. The use tells as well where the broker does not count.
+    every read and ticks all the time: then the use shows it. The use shows it as well where the broker does not count.
     """
     item = observed.readers[subscription, partition]
     result = np.zeros(len(observed.times_ms), bool)
     for level in LEVELS:
         rows = observed.limit_rows.get((level, partition, subscription), ())
         for unit in UNITS:
-            held = _held(rows, unit, observed)
+            limit = _in_force(rows, unit, observed)
             use = _over_a_minute(_use(observed, level, unit, subscription, partition), observed)
             if level == "broker":
                 use = use + observed.others_per_s.get(unit, 0.0)
-            used_up = use >= BINDS_FROM_SHARE * held.lowest_per_s
+            used_up = use >= BINDS_FROM_SHARE * limit.lowest_per_s
             if item.events_of is None:
                 result |= used_up
                 continue
             ticks = item.events_of[f"{level}.{unit}"] > 0
-            result |= ticks if level == "broker" else np.where(held.tells, ticks, used_up)
+            result |= ticks if level == "broker" else np.where(limit.ticks_prove, ticks, used_up)
     return result
 
 
-class _Held:
-    """A limit in every span: the lowest of all rates that may have been in force in it (``inf``: none), and whether ticks tell.
+class _LimitInForce:
+    """A limit in every span: the lowest of all rates that may have been in force in it (``inf``: none), and whether ticks prove that it binds.
 
     They do where there is no limit, too: it was lifted, or never read.
     """
 
     def __init__(self, spans: int) -> None:
         self.lowest_per_s = np.full(spans, np.inf)
-        self.tells = np.ones(spans, bool)
+        self.ticks_prove = np.ones(spans, bool)
 
 
-def _held(rows: Sequence[Mapping], unit: str, observed: Observed) -> _Held:
-    held = _Held(len(observed.times_ms))
+def _in_force(rows: Sequence[Mapping], unit: str, observed: Observed) -> _LimitInForce:
+    limit = _LimitInForce(len(observed.times_ms))
     if not rows:
-        return held
+        return limit
     read_ms = np.array([row["observed_ms"] for row in rows])
     # Between two readings either may have been in force.
     first = np.maximum(
@@ -67,9 +67,9 @@ def _held(rows: Sequence[Mapping], unit: str, observed: Observed) -> _Held:
     for pair in np.unique(np.stack([first, last], axis=1), axis=0):
         inside = (first == pair[0]) & (last == pair[1])
         rates = [_rate(row, unit) for row in rows[pair[0] : pair[1] + 1]]
-        held.lowest_per_s[inside] = min(rate for rate, _ in rates)
-        held.tells[inside] = all(tells for _, tells in rates)
-    return held
+        limit.lowest_per_s[inside] = min(rate for rate, _ in rates)
+        limit.ticks_prove[inside] = all(proves for _, proves in rates)
+    return limit
 
 
 def _rate(row: Mapping, unit: str) -> tuple[float, bool]:

@@ -98,7 +98,7 @@ def flow(
     # A flow costs the same however much comes.
     check_change(observed, change, arrivals, 0)
     capacity = given_capacity(observed, change, fitted)
-    told_ms = change.processing_ms if fitted.msg_per_s is None else None
+    assumed_ms = change.processing_ms if fitted.msg_per_s is None else None
     below = drained_below_entries
     if below is None:
         below = drained_below(observed, change, arrivals)
@@ -106,7 +106,7 @@ def flow(
 
     def forecast(what: Change, known: bool) -> Forecast:
         def outlook(which: str, machine: Machine, msg_per_s: float) -> Outlook:
-            assumed = ground.assumed(which, told_ms, msg_per_s * topic_share(observed))
+            assumed = ground.assumed(which, assumed_ms, msg_per_s * topic_share(observed))
             served = _service(ground, assumed, what, machine)
             if when == "start":
                 return _past(observed, what, served, below)
@@ -122,7 +122,7 @@ def flow(
     error = error_share(ground) if backlog_matters else 0.0
     return ReplayAnswer(
         observed, change, capacity, arrivals, speed, int(observed.backlog_entries[-1]),
-        as_is=forecast(Change(), told_ms is not None or fitted.msg_per_s is not None),
+        as_is=forecast(Change(), assumed_ms is not None or fitted.msg_per_s is not None),
         changed=forecast(change, capacity.msg_per_s is not None),
         drained_below_entries=below,
         notes=notes_of(observed, ground.history, fitted, capacity, arrivals, change, error),
@@ -203,7 +203,7 @@ def _full(observed: Observed, change: Change) -> Observed:
         1.0, observed.messages_per_entry / batched(observed, change).messages_per_entry
     )
     readers = dict(observed.readers)
-    for partition, item in observed.asked.items():
+    for partition, item in observed.selected.items():
         backlog = item.backlog_entries.copy()
         backlog[-1] = waiting
         readers[observed.subscription, partition] = replace(item, backlog_entries=backlog)
@@ -228,13 +228,13 @@ def _future(
     rate = msg_per_s * (1.0 if change.load is None else change.load)
     if change.rate_msg is not None:
         rate = change.rate_msg / topic_share(observed)
-    came = {number: float(observed.partitions[number].in_msg.sum()) for number in observed.asked}
+    came = {number: float(observed.partitions[number].in_msg.sum()) for number in observed.selected}
     total = sum(came.values())
     parts = {
         number: np.array(
             [float(item.backlog_entries[-1]), rate / observed.messages_per_entry * (came[number] / total if total else 1 / len(came))]
         )
-        for number, item in observed.asked.items()
+        for number, item in observed.selected.items()
     }  # fmt: skip
     waiting = np.zeros(len(at_s))
     for (begins, comes), (serves, at_once) in _pooled(parts, served):
@@ -260,7 +260,7 @@ def _past(observed: Observed, change: Change, served: Service, below: int) -> Ou
     load = 1.0 if change.load is None else change.load
     parts = {}
     total = sum(float(item.in_msg.sum()) for item in observed.partitions.values())
-    for number, item in observed.asked.items():
+    for number, item in observed.selected.items():
         came = observed.partitions[number].in_msg
         entries = came * load / observed.messages_per_entry
         if change.rate_msg is not None:

@@ -67,28 +67,28 @@ class Ground:
         """The capacity of the consumers of the selected subscription."""
         return self.capacities[self.observed.subscription]
 
-    def assumed(self, which: str, told_ms: float | None = None, rate_msg: float = 0.0) -> Assumed:
+    def assumed(self, which: str, assumed_ms: float | None = None, rate_msg: float = 0.0) -> Assumed:
         """The ``high``, ``low`` or ``fitted`` capacities; where none was fitted the consumers are taken to keep up.
 
-        ``told_ms``, the assumed processing time per message, overrides what was observed.
+        ``assumed_ms``, the assumed processing time per message, overrides what was observed.
         """
         found = {}
         for name, item in sorted(self.capacities.items()):
             fitted = math.inf if item.msg_per_s is None else item.msg_per_s
             per_s = {"high": item.high_msg_per_s, "low": item.low_msg_per_s, "fitted": fitted}[which]
             found[name] = processing_ms(self.observed, name, item.consumers, per_s)
-        told: Mapping[str, float] = {} if told_ms is None else {self.observed.subscription: told_ms}
-        return Assumed({**found, **told}, rate_msg)
+        override: Mapping[str, float] = {} if assumed_ms is None else {self.observed.subscription: assumed_ms}
+        return Assumed({**found, **override}, rate_msg)
 
-    def speed(self, told_ms: float | None = None) -> Speed:
+    def speed(self, assumed_ms: float | None = None) -> Speed:
         """How fast the broker reads, and with it the window replayed."""
 
         def fit() -> Speed:
             return fit_speed(
-                self.fitted_on or self.observed, self.assumed("fitted", told_ms), self.machine, self.engine
+                self.fitted_on or self.observed, self.assumed("fitted", assumed_ms), self.machine, self.engine
             )
 
-        return self.kept(("speed", told_ms), fit)
+        return self.kept(("speed", assumed_ms), fit)
 
     def future(self, drained_below_entries: int, horizon_s: int) -> Future:
         """Futures from the window's end on; each that was simulated is kept."""
@@ -98,21 +98,21 @@ class Ground:
             lambda: Future(self.observed, backlog, drained_below_entries, horizon_s, self.engine),
         )
 
-    def kept(self, asked: tuple, find: Callable[[], T]) -> T:
-        """A cached result, or a new one: the newest :data:`MOST_KEPT` of each kind are kept; ``asked`` begins with the kind."""
-        found = self._kept.pop(asked, None)
+    def kept(self, request: tuple, find: Callable[[], T]) -> T:
+        """A cached result, or a new one: the newest :data:`MOST_KEPT` of each kind are kept; ``request`` begins with the kind."""
+        found = self._kept.pop(request, None)
         if found is None:
             found = find()
-        self._kept[asked] = found
-        kind = [key for key in self._kept if key[0] == asked[0]]
-        for key in kind[: -MOST_KEPT[asked[0]]]:
+        self._kept[request] = found
+        kind = [key for key in self._kept if key[0] == request[0]]
+        for key in kind[: -MOST_KEPT[request[0]]]:
             self._kept.pop(key, None)
         return found
 
 
 def fit_arrivals(observed: Observed) -> Arrivals:
     """How much was published to the selected partitions, from the counters of the window."""
-    total = np.sum([observed.partitions[partition].in_msg for partition in observed.asked], axis=0)
+    total = np.sum([observed.partitions[partition].in_msg for partition in observed.selected], axis=0)
     elapsed = (observed.times_ms - observed.times_ms[0]) / 1000
     mean = float(total.sum() / elapsed[-1])
     published = np.cumsum(total)

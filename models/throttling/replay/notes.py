@@ -126,7 +126,7 @@ def _of_samples(observed: Observed, arrivals: Arrivals) -> list[Message]:
         found.append(message("whatif.producers_limited"))
     elif arrivals.lower_bound is None:
         found.append(message("whatif.producers_unknown"))
-    mine = observed.asked.values()
+    mine = observed.selected.values()
     delayed = max(float(item.delayed_entries[-1]) for item in mine)
     if delayed:
         found.append(message("whatif.delayed", entries=delayed))
@@ -146,7 +146,7 @@ def _of_admin(observed: Observed, history: Observed) -> list[Message]:
         found.append(message("whatif.limits_never_read"))
     elif all(row["observed_ms"] > observed.times_ms[-1] for row in observed.limits.values()):
         found.append(message("whatif.limits_read_later"))
-    if any(item.events_of is None for item in history.asked.values()):
+    if any(item.events_of is None for item in history.selected.values()):
         found.append(message("whatif.throttling_not_counted"))
     if observed.subscription not in observed.types:
         found.append(message("whatif.type_unknown"))

@@ -111,7 +111,7 @@ class Observed:
         return {partition: item for (name, partition), item in self.readers.items() if name == subscription}
 
     @property
-    def asked(self) -> dict[int, ReaderSamples]:
+    def selected(self) -> dict[int, ReaderSamples]:
         """Samples of the selected partitions."""
         mine = self.of(self.subscription)
         return mine if self.partition is None else {self.partition: mine[self.partition]}
@@ -119,7 +119,7 @@ class Observed:
     @property
     def backlog_entries(self) -> np.ndarray:
         """Backlog of the selected partitions at every scrape."""
-        return np.sum([item.backlog_entries for item in self.asked.values()], axis=0)
+        return np.sum([item.backlog_entries for item in self.selected.values()], axis=0)
 
     def consumers(self, subscription: str) -> int:
         """Consumers that were connected at the last scrape."""

@@ -49,9 +49,9 @@ class Future:
 
     def outlook(self, assumed: Assumed, change: Change, machine: Machine) -> Outlook:
         """Simulate until the backlog is drained, or to the horizon."""
-        asked = repr((assumed, change, machine))
-        found = self.known.pop(asked, None) or self._outlook(assumed, change, machine)
-        return keep(self.known, asked, found)
+        request = repr((assumed, change, machine))
+        found = self.known.pop(request, None) or self._outlook(assumed, change, machine)
+        return keep(self.known, request, found)
 
     def _outlook(self, assumed: Assumed, change: Change, machine: Machine) -> Outlook:
         # Whether a backlog that is not there yet stays away shows at the end only.
@@ -90,9 +90,9 @@ class Future:
         )
 
 
-def keep(known: dict[str, Outlook], asked: str, found: Outlook) -> Outlook:
+def keep(known: dict[str, Outlook], request: str, found: Outlook) -> Outlook:
     """Add an outlook to the cache; the least recently used one is removed where there are too many."""
-    known[asked] = found
+    known[request] = found
     while len(known) > MOST_KNOWN:
         known.pop(next(iter(known)), None)
     return found

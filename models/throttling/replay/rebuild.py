@@ -25,7 +25,7 @@ from throttlescope.models.throttling.scenario import Scenario
 from throttlescope.models.throttling.world import Log, Segment, World
 
 TOPIC = "topic"
-_ASKED = "asked"
+_SELECTED = "asked"
 BACKLOG_AGE_US = 3_600_000_000
 #: Consumers that were never seen to do anything.
 MAX_PROCESSING_MS = 86_400_000.0
@@ -50,7 +50,10 @@ class Assumed:
 def names_of(observed: Observed) -> dict[str, str]:
     """Name in the scenario by subscription; the selected one comes first."""
     others = sorted({name for name, _ in observed.readers} - {observed.subscription})
-    return {observed.subscription: _ASKED, **{name: f"other-{number}" for number, name in enumerate(others)}}
+    return {
+        observed.subscription: _SELECTED,
+        **{name: f"other-{number}" for number, name in enumerate(others)},
+    }
 
 
 def real_messages(observed: Observed) -> float:
@@ -121,7 +124,7 @@ def asked_dispatchers(world: World, partition: int | None = None) -> list[int]:
     return [
         number
         for number, item in enumerate(world.dispatchers)
-        if item.subscription == _ASKED and partition in (None, world.logs[item.log].partition)
+        if item.subscription == _SELECTED and partition in (None, world.logs[item.log].partition)
     ]
 
 
@@ -219,9 +222,9 @@ def _subscription(observed: Observed, assumed: Assumed, change: Change, real: st
     consumers = observed.consumers(real)
     kind = observed.type_of(real)
     takes_ms = assumed.processing_ms[real]
-    if name == _ASKED and change.processing_ms is not None:
+    if name == _SELECTED and change.processing_ms is not None:
         takes_ms = change.processing_ms
-    if name == _ASKED and change.consumers is not None:
+    if name == _SELECTED and change.consumers is not None:
         consumers = change.consumers
     return {
         "name": name,
@@ -245,8 +248,8 @@ def limits_after(observed: Observed, change: Change) -> list[dict]:
     partition = min(observed.partitions) if observed.partition is None else observed.partition
     for name in names_of(observed):
         for level in ("broker", "topic", "subscription"):
-            asked = name == observed.subscription
-            if level != "subscription" and not asked:
+            is_selected = name == observed.subscription
+            if level != "subscription" and not is_selected:
                 continue
             row = observed.limits.get((level, partition, name)) or {}
             limit = {
@@ -257,7 +260,7 @@ def limits_after(observed: Observed, change: Change) -> list[dict]:
                 "period_s": row.get("period_s") or 1,
                 "relative_to_publish": bool(row.get("relative_to_publish")) and level != "broker",
             }
-            if asked:
+            if is_selected:
                 for key, value in change.limits.items():
                     at, _, field = key.partition(".")
                     if at == level:

@@ -70,13 +70,13 @@ def replay(
     below = drained_below_entries
     if below is None:
         below = drained_below(observed, change, arrivals)
-    told_ms = change.processing_ms if fitted.msg_per_s is None else None
-    speed = ground.speed(told_ms)
+    assumed_ms = change.processing_ms if fitted.msg_per_s is None else None
+    speed = ground.speed(assumed_ms)
     future = ground.future(below, horizon_s)
 
     def forecast(what: Change, known: bool) -> Forecast:
         def assumed(which: str, rate: float) -> Assumed:
-            return ground.assumed(which, told_ms, rate * topic_share(observed))
+            return ground.assumed(which, assumed_ms, rate * topic_share(observed))
 
         return Forecast(
             fitted=future.outlook(assumed("fitted", arrivals.msg_per_s), what, speed.fitted)
@@ -89,7 +89,7 @@ def replay(
     backlog_matters = float(observed.backlog_entries.max()) > below
     return ReplayAnswer(
         observed, change, capacity, arrivals, speed, future.backlog_entries,
-        as_is=forecast(Change(), told_ms is not None or fitted.msg_per_s is not None),
+        as_is=forecast(Change(), assumed_ms is not None or fitted.msg_per_s is not None),
         changed=forecast(change, capacity.msg_per_s is not None),
         drained_below_entries=below,
         notes=notes_of(observed, ground.history, fitted, capacity, arrivals, change, speed.error_share if backlog_matters else 0.0),

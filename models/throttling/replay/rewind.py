@@ -49,15 +49,15 @@ def rewind(ground: Ground, change: Change, *, drained_below_entries: int | None 
     observed, arrivals, fitted = ground.observed, ground.arrivals, ground.capacity
     check_change(observed, change, arrivals, max(1, int(observed.elapsed_s)))
     capacity = given_capacity(observed, change, fitted)
-    told_ms = change.processing_ms if fitted.msg_per_s is None else None
-    speed = ground.speed(told_ms)
+    assumed_ms = change.processing_ms if fitted.msg_per_s is None else None
+    speed = ground.speed(assumed_ms)
     below = drained_below_entries
     if below is None:
         below = drained_below(observed, change, arrivals)
 
     def forecast(what: Change, known: bool) -> Forecast:
         def past(which: str, machine: Machine) -> Outlook:
-            assumed = ground.assumed(which, told_ms)
+            assumed = ground.assumed(which, assumed_ms)
             return ground.kept(
                 ("past", below, repr((assumed, what, machine))),
                 lambda: _past(ground, assumed, what, machine, below),
@@ -71,7 +71,7 @@ def rewind(ground: Ground, change: Change, *, drained_below_entries: int | None 
 
     return ReplayAnswer(
         observed, change, capacity, arrivals, speed, int(observed.backlog_entries[-1]),
-        as_is=forecast(Change(), told_ms is not None or fitted.msg_per_s is not None),
+        as_is=forecast(Change(), assumed_ms is not None or fitted.msg_per_s is not None),
         changed=forecast(change, capacity.msg_per_s is not None),
         drained_below_entries=below,
         notes=notes_of(observed, ground.history, fitted, capacity, arrivals, change, speed.error_share),

@@ -21,7 +21,7 @@ from throttlescope.app.web.pages.subscription.evidence import evidence
 from throttlescope.app.web.pages.subscription.symptom_series import _COLUMNS, series_of
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.core.times import MINUTE_MS
-from throttlescope.models.diagnosis.symptoms.symptom import SYMPTOMS
+from throttlescope.models.diagnosis.symptoms import SYMPTOMS
 from throttlescope.models.evaluation.measured import measured
 
 

@@ -26,6 +26,7 @@ from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.core.times import MINUTE_MS, date_of
 from throttlescope.models.diagnosis.single_consumers import Consumer
 from throttlescope.models.diagnosis.slowest import SlowConsumers
+from throttlescope.models.messages.catalogue import message
 
 WINDOW = (END_MS - 5 * MINUTE_MS, END_MS)
 FEED = SubscriptionPartition("sample-east", "persistent://shop/web/feed", -1, "search-index")
@@ -93,14 +94,17 @@ def consumer(name: str, slow: bool | None, **more_) -> Consumer:
     return Consumer(**(values | {"name": name, "consumer_id": name, "slow": slow} | more_))
 
 
+ONE_SLOW = message("slowest.one_slow", count=2, named="b", fastest=24.7)
+
+
 def test_consumers_are_listed_slow_ones_marked_by_more_than_colour():
     listed = (
         consumer("<b>a</b>", True, ack_msg_rate=0.5, permits=0.0),
         consumer("b", False, ack_msg_rate=24.7),
     )
-    found = SlowConsumers(None, *WINDOW, listed, 1, 1, 2, "metrics", "1 of 2 consumers is slow.")
+    found = SlowConsumers(None, *WINDOW, listed, 1, 1, 2, "metrics", ONE_SLOW)
     said = read(context.consumers(found))
-    assert "1 of 2 consumers is slow." in said
+    assert ONE_SLOW.text in said
     assert "▲ slow" in said
     assert "24.7" in said
     assert context.consumers(None) == []

@@ -1,7 +1,7 @@
 """Who is judged: our method and those it has to beat. In: one subscription's traffic. Out: the minutes of its alarms.
 
-Every detector sees the same minutes and is asked from the same day on. Alarms of one subscription that are no more than
-``JOIN`` minutes apart are one, whoever raises them.
+Every detector sees the same minutes and is judged from the same day on. Alarms of one subscription that are no more than
+``JOIN`` minutes apart are one, whichever raises them.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def chance(traffic: Traffic, per_week: float, seed: int) -> list[int]:
 
 
 def fixed_threshold(traffic: Traffic, backlog: float = 1000.0) -> list[int]:
-    """The usual alert: a backlog above 1,000 for five minutes, whoever's it is."""
+    """The usual alert: a backlog above 1,000 for five minutes, of any subscription."""
     return _held(traffic.counts["backlog"] > backlog)
 
 
@@ -92,8 +92,8 @@ def last_week(traffic: Traffic, share: float = 0.5) -> list[int]:
 
 
 def _held(outside: np.ndarray, minutes: int = 5) -> list[int]:
-    """Alarms where something has held for so many minutes on end."""
-    held = np.convolve(outside, np.ones(minutes))[: len(outside)] >= minutes
-    held[: FROM_DAY * DAY] = False
-    at = np.flatnonzero(held)
+    """Alarms where something has lasting for so many minutes on end."""
+    lasting = np.convolve(outside, np.ones(minutes))[: len(outside)] >= minutes
+    lasting[: FROM_DAY * DAY] = False
+    at = np.flatnonzero(lasting)
     return [int(one) for i, one in enumerate(at) if i == 0 or one > at[i - 1] + JOIN]

@@ -46,7 +46,7 @@ class Subscription:
 
 
 def signals(*subscriptions: Subscription) -> pa.Table:
-    """Rows of ``signals``; a minute without a sample has no row, columns that nobody reads here are NULL."""
+    """Rows of ``signals``; a minute without a sample has no row, columns that are not read here are NULL."""
     return pa.concat_tables([_rows(one) for one in subscriptions])
 
 

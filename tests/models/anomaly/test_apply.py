@@ -14,7 +14,7 @@ from throttlescope.ingest.spark.task_executor import SparkPoolExecutor
 from throttlescope.models.anomaly import apply
 from throttlescope.models.anomaly.apply import build_anomalies, find_anomalies
 
-# History from day 0 on: what is written anew begins two days before the day that is asked for, and is judged from two before that.
+# History from day 0 on: what is rewritten begins two days before the requested day, and is judged from two before that.
 TODAY = 20
 CLICKS = "persistent://acme/shop/clicks"
 
@@ -82,11 +82,11 @@ def test_selector_narrows_judged_series_only(lake):
 
 
 @pytest.mark.parametrize(
-    "nobody", [{"cluster": "elsewhere"}, {"topic": "persistent://a/b/c"}, {"subscription": "x"}]
+    "selector", [{"cluster": "elsewhere"}, {"topic": "persistent://a/b/c"}, {"subscription": "x"}]
 )
-def test_a_selector_of_nobody_is_refused(lake, nobody):
+def test_a_selector_without_matches_is_refused(lake, selector):
     with pytest.raises(InputError, match="no signals of it"):
-        find_anomalies(lake, minute_ms(TODAY), minute_ms(TODAY + 1), **nobody)
+        find_anomalies(lake, minute_ms(TODAY), minute_ms(TODAY + 1), **selector)
 
 
 def test_too_large_range_is_refused_before_reading(lake, monkeypatch):

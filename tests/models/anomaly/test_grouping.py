@@ -61,7 +61,7 @@ def test_broker_needs_three_topics_and_half():
     assert {(r["shared_kind"], r["shared_with"]) for r in one} == {("broker", "b0")}
     assert len(groups(rows, {("prod", "b0"): 7, ("prod", None): 100})) == 3
     assert len(groups(rows[:2], {("prod", "b0"): 2, ("prod", None): 100})) == 2
-    # Nobody said how many there are.
+    # It is not known how many there are.
     assert len(groups(rows)) == 3
 
 

@@ -75,7 +75,7 @@ def test_traffic_has_what_makes_it_hard():
 
 @pytest.mark.long
 def test_injected_anomalies_are_found_and_little_else():
-    asked = {
+    by_name = {
         "ours": detectors.ours,
         "threshold": detectors.sigma_threshold,
         "fixed": detectors.fixed_threshold,
@@ -83,10 +83,10 @@ def test_injected_anomalies_are_found_and_little_else():
         "chance": lambda traffic: detectors.chance(traffic, 0.5, 1),
         "nothing": detectors.nothing,
     }
-    scores = {name: Score() for name in asked}
+    scores = {name: Score() for name in by_name}
     for number in range(12):
         traffic = subscription(SEED, number)
-        for name, detector in asked.items():
+        for name, detector in by_name.items():
             scores[name].add(detector(traffic), traffic.truths, (DAYS - detectors.FROM_DAY) * DAY)
     ours = scores["ours"]
     assert ours.events >= 10

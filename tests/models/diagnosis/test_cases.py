@@ -19,7 +19,7 @@ class Case:
     Attributes
     ----------
     yes, no, open : str
-        Names of the symptoms that must be answered so (``open``: cannot be told).
+        Names of the symptoms that must be answered so (``open``: not known).
     queue : str
         State of the consumers' queues.
     limiter_reads : dict
@@ -29,7 +29,7 @@ class Case:
     variant : str
         Looked at where it is given.
     contributing : str
-        Causes that must stand beside the primary one, in their order.
+        Causes that must be named next to the primary one, in their order.
     """
 
     story: str
@@ -140,7 +140,7 @@ CASES = [
                      "topic.msg": {"limit": 50, "rho": 0.4, "events": 2.0},
                      "subscription.msg": {"limit": 20, "rho": 1.0, "events": 2.0}}},
          ("throttle", "throttled", "subscription.msg", 0.95)),
-    Case("topic and subscription have the same limit: the topic is asked first and is the one that counts",
+    Case("topic and subscription have the same limit: the topic comes first and is the one that counts",
          {**UP, "limits": {"topic.msg": {"limit": 100, "rho": 0.99, "events": 1.0},
                            "subscription.msg": {"limit": 100, "rho": 0.995, "events": 0.0}}},
          ("throttle", "throttled", "topic.msg", 0.95)),
@@ -194,7 +194,7 @@ CASES = [
     Case("the same with a byte limit far away whose counter ticks",
          {**UP, **NO_QUEUES, "limits": {"topic.bytes": {"limit": 2_000_000, "rho": 0.05, "events": 2.0}}},
          ("consumer_capacity", "slow_consumers", None, 0.70), queue="unknown"),
-    Case("full queues beside a neighbour that uses the topic's limit up",
+    Case("full queues next to a neighbour that uses the topic's limit up",
          {**UP, **FULL, "limits": {"topic.msg": {"limit": 2000, "rho": 1.0, "events": 1.0}}},
          ("consumer_capacity", "slow_consumers", None, 0.85), queue="full"),
     Case("everything is delivered, half of it is acknowledged",
@@ -226,7 +226,7 @@ CASES = [
     Case("the limit is used up every second, and the consumers could not take more either",
          {**UP, **FULL, "limits": sub(100, 0.97, 1.0)},
          ("both", "both", "subscription.msg", 0.70), queue="full"),
-    # -- nobody, nothing, lost -------------------------------------------------------------------
+    # -- no consumer, nothing, lost -------------------------------------------------------------------
     Case("no consumer connected",
          {**UP, "consumers": 0.0, "out_rate": 0.0, "ack_rate": 0.0, "permits": None, "starved": None},
          ("consumer_capacity", "no_consumers", None, 0.95), yes="no_consumers", queue="unknown"),
@@ -266,7 +266,7 @@ CASES = [
     Case("the backlog is gone, but it expired",
          {"backlog": [90_000.0, 90_000.0, 90_000.0, 100.0, 100.0], "expired": [0.0, 0.0, 0.0, 89_900.0, 0.0]},
          ("neither", "healed_by_loss", None, 0.85), yes="expiring"),
-    Case("the topic moved; what is left stands still and nothing else explains it",
+    Case("the topic moved; what is left does not move and nothing else explains it",
          {"backlog": [0.0, 4000.0, 4000.0, 3950.0, 4000.0], "resets": [0, 8, 0, 0, 0], **NO_QUEUES},
          ("neither", "topic_moved", None, 0.70), yes="counters_restarted backlog_present", no="backlog_growing",
          queue="unknown"),
@@ -289,7 +289,7 @@ CASES = [
     Case("the same, and the consumers have none: they hang",
          {**STILL, "kind": "Exclusive", "consumers": 1.0, "permits": 0.0, "starved": 1.0, "topic_age_s": 86_400.0},
          ("consumer_capacity", "hung_consumers", None, 0.95), yes="backlog_old", queue="full"),
-    Case("the same, and nobody is connected",
+    Case("the same, and no consumer is connected",
          {**STILL, "consumers": 0.0, "permits": None, "starved": None, "topic_age_s": 86_400.0},
          ("consumer_capacity", "no_consumers", None, 0.95), queue="unknown", variant="abandoned"),
     Case("the same under a limit that is used up for the hour",
@@ -345,15 +345,15 @@ CASES = [
          ("neither", "read_limit", None, 0.85), yes="reads_wait"),
     Case("all that is published is dispatched and acknowledged, and 40,000 entries stay: are they there?",
          {"backlog": 40_000.0}, ("neither", "phantom_backlog", None, 0.70), no="backlog_growing dispatch_stopped"),
-    Case("a quota takes what slow consumers leave; the backlog stands still",
+    Case("a quota takes what slow consumers leave; the backlog does not change",
          {"backlog": 9000.0, **FULL, "in_rate": 120.0, "out_rate": 60.0, "evictions": 4.2},
          ("neither", "healed_by_loss", None, 0.85), yes="evicting", queue="full", variant="quota_evicted",
          contributing="slow_consumers"),
-    Case("what expires is what slow consumers leave; the backlog stands still",
+    Case("what expires is what slow consumers leave; the backlog does not change",
          {"backlog": 9000.0, **FULL, "in_rate": 120.0, "out_rate": 60.0, "expired": 3600.0},
          ("neither", "healed_by_loss", None, 0.85), yes="expiring", no="backlog_growing", queue="full",
          variant="expired", contributing="slow_consumers"),
-    Case("nobody has come for a day",
+    Case("no consumer has connected for a day",
          {"backlog": growing(90_000, 20), "consumers": 0.0, "out_rate": 0.0, "mark_delete_age_s": 200_000.0},
          ("consumer_capacity", "no_consumers", None, 0.95), yes="abandoned", variant="abandoned"),
     Case("at its limit while half of what is dispatched was dispatched before",
@@ -381,11 +381,11 @@ CASES = [
     Case("an old broker without counters or limits: full queues still say something",
          {**UP, **FULL, "limits_observed": False, "counters": False},
          ("consumer_capacity", "slow_consumers", None, 0.70), queue="full"),
-    Case("metrics only: Failover with six consumers, of which the active one is starved and five stand by",
+    Case("metrics only: Failover with six consumers, of which the active one is starved and five are on standby",
          {**UP, "kind": None, "consumers": 6.0, "starved": 1 / 6, "unacked": 0.0, "slowest_acks": 0.0,
           "limits_observed": False, "limits": {"topic.bytes": {"events": 2.0}}},
          ("consumer_capacity", "slow_consumers", None, 0.70), queue="full"),
-    Case("the same where unacked messages are not scraped: nobody can say whether five stand by",
+    Case("the same where unacked messages are not scraped: it is not known whether five are on standby",
          {**UP, "kind": None, "consumers": 6.0, "starved": 1 / 6, "unacked": None, "slowest_acks": None,
           "limits_observed": False, "limits": {"topic.bytes": {"events": 2.0}}},
          ("unknown", "unknown", None, 0.0), queue="unknown"),
@@ -397,12 +397,12 @@ CASES = [
     Case("1.8 times what the limit allows, all the time: that limit is not in force",
          {**UP, "out_rate": 180.0, "in_rate": 200.0, **NO_QUEUES, "limits": sub(100, 1.8, 3.0)},
          ("unknown", "unknown", None, 0.0), yes="limit_not_in_force", queue="unknown"),
-    Case("used up, but the limiter lowered no plan: consumers that happen to be as fast as the limit",
+    Case("used up, but the limiter throttled no read: consumers that happen to be as fast as the limit",
          {**UP, **FULL, "limits": sub(100, 0.95, 0.0)},
          ("consumer_capacity", "slow_consumers", None, 0.85), queue="full"),
     Case("used up, no plan lowered, and room: contradictory",
          {**UP, "limits": sub(100, 0.95, 0.0)}, ("unknown", "unknown", None, 0.0)),
-    Case("the use is near the limit, and nobody saw counters or queues",
+    Case("the use is near the limit, and neither counters nor queues were seen",
          {**UP, **NO_QUEUES, "counters": False, "limits": sub(90, 0.85, None, duty=None)},
          ("unknown", "unknown", None, 0.0), queue="unknown"),
     Case("the same, and its counter never rests: a lean",
@@ -453,7 +453,7 @@ def test_several_causes_may_stand():
     assert [standing.cause for standing in verdict.standings][:2] == ["throttled", "redelivery"]
 
 
-#: Entries wait and nobody is connected, as on every topic with compaction between two of its runs.
+#: Entries wait and no consumer is connected, as on every topic with compaction between two of its runs.
 WAITING_ALONE = {
     "backlog": 50.0, "consumers": 0.0, "out_rate": 0.0, "ack_rate": 0.0, "permits": None, "starved": None,
 }  # fmt: skip

@@ -16,7 +16,7 @@ HUNG = {
 
 
 def hung(off_s):
-    """Consumers that asked and acknowledged 15 minutes ago for the last time, at a broker whose clock is so far ahead."""
+    """Consumers that requested and acknowledged 15 minutes ago for the last time, at a broker whose clock is so far ahead."""
     ages_s = [900.0 - off_s + 60 * i for i in range(5)]
     return scene(**HUNG, flow_age_s=ages_s, ack_age_s=ages_s, mark_delete_age_s=ages_s)
 

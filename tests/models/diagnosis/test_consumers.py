@@ -65,16 +65,16 @@ ACTIVE = {
 @pytest.mark.parametrize(
     ("changes", "queue"),
     [
-        # One of six is without permits nearly always, and nothing counts as unacked: five stand by.
+        # One of six is without permits nearly always, and nothing counts as unacked: five are on standby.
         ({}, "full"),
         ({"starved": 0.05}, "between"),
         ({"starved": 0.02}, "empty"),
         ({"starved": 0.0}, "empty"),
-        # Nothing shows whether they stand by.
+        # Nothing shows whether they are on standby.
         ({"unacked": None}, "unknown"),
         ({"unacked": None, "starved": 0.04}, "empty"),
         ({"unacked": None, "starved": 0.6}, "full"),
-        # All acknowledge, or messages count as unacked: nobody stands by.
+        # All acknowledge, or messages count as unacked: none is on standby.
         ({"slowest_acks": 3.0}, "empty"),
         ({"slowest_acks": [3.0, 3.0, 0.0, 0.0, 0.0]}, "full"),
         ({"unacked": 90.0}, "empty"),

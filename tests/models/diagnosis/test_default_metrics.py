@@ -94,7 +94,7 @@ def test_scraped_permits_come_before_snapshots():
 
 
 def test_capacity_comes_from_snapshots():
-    """At its limit now; half an hour ago the consumers did less than is published, with nobody limiting them."""
+    """At its limit now; half an hour ago the consumers did less than is published, without a limit."""
     limit = {"subscription.msg": {"limit": 100, "rho": 0.99, "events": 1.0}}
     slow = {**DEFAULTS, **STARVED, "out_rate": 120.0}
     window = behind(100.0, 200.0, **ROOM, limits=limit, before=[slow] * 3 + [DEFAULTS] * 10)
@@ -155,11 +155,11 @@ def test_growth_by_replication_markers():
 
 def test_steady_unacked_messages_exclude_storage():
     """Shared, 400 of 600 msg/s: at every minute the consumers hold more than a second of dispatching."""
-    held = FAST | {"kind": "Shared", "consumers": 2.0, "unacked": [700.0, 900.0, 600.0, 800.0, 650.0]}
-    verdict = diagnose(scene(**held))
+    measured = FAST | {"kind": "Shared", "consumers": 2.0, "unacked": [700.0, 900.0, 600.0, 800.0, 650.0]}
+    verdict = diagnose(scene(**measured))
     assert (verdict.cause, verdict.confidence) == ("slow_consumers", 0.70)
     assert "unacked_steady" in {row.symptom for row in verdict.evidence if row.weight == "for"}
-    assert diagnose(scene(**held | {"unacked": 300.0})).cause == "unknown"
+    assert diagnose(scene(**measured | {"unacked": 300.0})).cause == "unknown"
 
 
 def test_earlier_unacked_reveals_shared_subscription():
@@ -183,13 +183,12 @@ def test_bursts_under_an_unknown_limit_are_unknown():
 
 
 def test_busy_consumers_exclude_limiter_alone():
-    """Consumers that always have unacknowledged messages do not only wait for the limiter."""
-    held = {
+    measured = {
         "kind": "Shared", "consumers": 4.0, "permits": None, "starved": None, "in_rate": 35.0, "out_rate": 21.0,
         "backlog": growing(6000, 14), "limits": {"subscription.msg": {"limit": 21, "rho": 1.0, "events": 2.0}},
     }  # fmt: skip
-    both = diagnose(scene(**held, unacked=[1648.0, 1527.0, 1510.0, 1500.0, 1494.0]))
+    both = diagnose(scene(**measured, unacked=[1648.0, 1527.0, 1510.0, 1500.0, 1494.0]))
     assert (both.cause, both.limiter) == ("both", "subscription.msg")
     assert both.confidence <= 0.7
     # What was let through at once is gone before the next period: nothing but the limiter holds them.
-    assert diagnose(scene(**held, unacked=[3.0, 12.0, 0.0, 8.0, 5.0])).cause == "throttled"
+    assert diagnose(scene(**measured, unacked=[3.0, 12.0, 0.0, 8.0, 5.0])).cause == "throttled"

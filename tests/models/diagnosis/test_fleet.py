@@ -98,8 +98,8 @@ def judged(lake: Lake, window_ms: int, every_ms: int) -> tuple[list[dict], dict,
                 taken.setdefault(share, []).append(some)
         for share, tables in taken.items():
             together = pa.concat_tables(tables, promote_options="default")
-            asked = {key: left[key] for key in shares[share]}
-            rows += full_rules.judge_share(together, asked, window_ms).to_pylist()
+            requested = {key: left[key] for key in shares[share]}
+            rows += full_rules.judge_share(together, requested, window_ms).to_pylist()
     return rows, left, spans
 
 

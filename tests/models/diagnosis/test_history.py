@@ -11,7 +11,7 @@ from tests.examples import seeds
 from tests.models.diagnosis.scenes import KEY, START_MS
 from tests.naive import history as naive
 from throttlescope.ingest.core.times import MINUTE_MS
-from throttlescope.models.diagnosis.history import burst_before, capacity_seen, nobody_since_ms
+from throttlescope.models.diagnosis.history import burst_before, capacity_seen, unconnected_since_ms
 from throttlescope.models.diagnosis.window import MinuteColumns, Window
 
 NAMES = (
@@ -94,4 +94,4 @@ def test_since_when_nobody_is_there(consumers, minutes_ago):
     ]
     window = window_of(rows, dense=True)
     expected = None if minutes_ago is None else window.end_ms - minutes_ago * MINUTE_MS
-    assert nobody_since_ms(window) == expected
+    assert unconnected_since_ms(window) == expected

@@ -89,7 +89,7 @@ def test_activity(limit, events, duty, activity):
 
 
 def test_a_longer_period_needs_fewer_events():
-    # Used up once a minute, then asked every second while dry; the duty is the dry part only.
+    # Used up once a minute, then tried every second while exhausted; the duty is the dry part only.
     assert of(limit=6000, period_s=60, rho=0.98, events=0.6, duty=0.6).activity == "continuous"
 
 

@@ -140,13 +140,13 @@ def test_answer_after_window_replaces_old_one():
     assert "1,000 msg/s" in at_limit.text
 
 
-BESIDE = Flow(in_per_s=500.0, out_per_s=400.0, events_per_s=(("broker", 1.0),))
+BILLING = Flow(in_per_s=500.0, out_per_s=400.0, events_per_s=(("broker", 1.0),))
 
 
 def test_partly_read_broker_leaves_use_unknown():
     """Only one of its namespaces was read."""
     # 3,600 of the 4,000 msg/s go to a namespace that was not matched.
-    verdict = judged([BESIDE], BESIDE.limits(START_MS, broker=4000), broker_rate(4000.0))["billing"]
+    verdict = judged([BILLING], BILLING.limits(START_MS, broker=4000), broker_rate(4000.0))["billing"]
     assert verdict.side in ("throttle", "unknown")
     assert "only part of this broker's traffic was read: 10 %" in missing(verdict)
     assert verdict.limiter in ("broker.msg", None)
@@ -161,8 +161,8 @@ def test_events_of_partly_read_broker_are_unknown():
 
 def test_fully_read_broker_keeps_its_use():
     neighbour = Flow("persistent://acme/other/logs", "audit", in_per_s=3600.0, out_per_s=3600.0, backlog=0.0)
-    limits = [*BESIDE.limits(START_MS, broker=4000), *neighbour.limits(START_MS, broker=4000)]
-    verdict = judged([BESIDE, neighbour], limits, broker_rate(4000.0))["billing"]
+    limits = [*BILLING.limits(START_MS, broker=4000), *neighbour.limits(START_MS, broker=4000)]
+    verdict = judged([BILLING, neighbour], limits, broker_rate(4000.0))["billing"]
     assert (verdict.cause, verdict.limiter) == ("throttled", "broker.msg")
     assert verdict.confidence > 0.7
     assert "traffic was read" not in missing(verdict)
@@ -173,7 +173,7 @@ def test_fully_read_broker_keeps_its_use():
 
 
 def test_broker_use_needs_its_own_rate():
-    verdict = judged([BESIDE], BESIDE.limits(START_MS, broker=4000))["billing"]
+    verdict = judged([BILLING], BILLING.limits(START_MS, broker=4000))["billing"]
     assert verdict.side in ("throttle", "unknown")
     assert "pulsar_broker_rate_out" in missing(verdict)
 

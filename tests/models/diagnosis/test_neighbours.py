@@ -35,12 +35,12 @@ def minutes(of: SubscriptionKey, per_s: float | None, count: int = 5, broker="b1
     ]
 
 
-def uses(rows: list[dict], limiter: str, asked: SubscriptionKey | None = None, length_ms: int = 300_000):
+def uses(rows: list[dict], limiter: str, selected: SubscriptionKey | None = None, length_ms: int = 300_000):
     table = pa.Table.from_pylist(rows, schema=TABLES["signals"].loose_schema)
-    return quota_neighbours(table, asked or key("billing"), limiter, START_MS, START_MS + length_ms)
+    return quota_neighbours(table, selected or key("billing"), limiter, START_MS, START_MS + length_ms)
 
 
-def told(found) -> list[tuple]:
+def summary(found) -> list[tuple]:
     return [(item.key.subscription, item.use_per_s, item.share, item.asked) for item in found]
 
 
@@ -51,13 +51,13 @@ def test_topic_limit_is_shared_by_its_subscriptions():
         + minutes(key("clicks", CLICKS), 500)
         + minutes(key("billing", cluster="other"), 70)
     )
-    assert told(uses(rows, "topic.msg")) == [("audit", 30, 0.75, False), ("billing", 10, 0.25, True)]
+    assert summary(uses(rows, "topic.msg")) == [("audit", 30, 0.75, False), ("billing", 10, 0.25, True)]
     assert [item.use_per_s for item in uses(rows, "topic.bytes")] == [30_000, 10_000]
 
 
 def test_partitions_have_limits_of_their_own():
     other = key("audit")._replace(partition=3)
-    assert told(uses(minutes(key("billing"), 10) + minutes(other, 30), "topic.msg")) == [
+    assert summary(uses(minutes(key("billing"), 10) + minutes(other, 30), "topic.msg")) == [
         ("billing", 10, 1, True)
     ]
 
@@ -67,13 +67,13 @@ def test_broker_limit_is_shared_per_minute():
     moved = minutes(key("clicks", CLICKS), 50, broker=["b2", "b2", "b2", "b1", "b1"])
     rows = minutes(key("billing"), 10) + moved + minutes(key("far", CLICKS), 900, broker="b2")
     found = uses(rows, "broker.msg")
-    assert told(found) == [("clicks", 50, 50 / 60, False), ("billing", 10, 10 / 60, True)]
+    assert summary(found) == [("clicks", 50, 50 / 60, False), ("billing", 10, 10 / 60, True)]
     assert [item.minutes for item in found] == [2, 5]
 
 
 def test_a_subscriptions_own_limit_is_nobody_elses():
     rows = minutes(key("billing"), 10) + minutes(key("audit"), 30)
-    assert told(uses(rows, "subscription.msg")) == [("billing", 10, 1, True)]
+    assert summary(uses(rows, "subscription.msg")) == [("billing", 10, 1, True)]
 
 
 def test_only_the_range_counts():
@@ -84,12 +84,12 @@ def test_only_the_range_counts():
 
 def test_entry_limit_counts_entries():
     rows = minutes(key("billing"), 10, limit_counts="entries", messages_per_entry=5.0)
-    assert told(uses(rows, "topic.msg")) == [("billing", 2, 1, True)]
+    assert summary(uses(rows, "topic.msg")) == [("billing", 2, 1, True)]
 
 
 def test_unknown_use_is_last_not_zero():
     rows = minutes(key("billing"), 10) + minutes(key("audit"), None)
-    assert told(uses(rows, "topic.msg")) == [("billing", 10, 1, True), ("audit", None, None, False)]
+    assert summary(uses(rows, "topic.msg")) == [("billing", 10, 1, True), ("audit", None, None, False)]
 
 
 def test_without_a_broker_nobody_is_known():

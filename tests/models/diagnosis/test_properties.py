@@ -51,7 +51,7 @@ def a_window(seed: int) -> Window:
     rng = random.Random(seed)  # noqa: S311
     missing = rng.choice([0.0, 0.1, 0.5, 0.95])
     columns = {
-        # What changes from minute to minute in one window stands still in the next.
+        # What changes from minute to minute in one window does not change in the next.
         column: (rng.random() < 0.5, _value(rng, column))
         for column in _FREE
     }

@@ -22,7 +22,7 @@ from throttlescope.models.diagnosis.bearing import BEARING
 from throttlescope.models.diagnosis.causes import RULES
 from throttlescope.models.diagnosis.evidence import WEIGHTS
 from throttlescope.models.diagnosis.healthy_fast_path import COLUMNS, FastAnswer, WindowGrid, judge
-from throttlescope.models.diagnosis.healthy_fast_path.evidence import TOLD
+from throttlescope.models.diagnosis.healthy_fast_path.evidence import SHOWN
 from throttlescope.models.diagnosis.window import Window
 
 SIGNALS = TABLES["signals"].loose_schema
@@ -251,7 +251,7 @@ def test_screen_knows_all_symptoms_of_healthy():
         # Looked for only where there is a backlog.
         "publishing_burst",
     }  # fmt: skip
-    assert bearing == set(TOLD) | {(symptom, True) for symptom in leaves}
+    assert bearing == set(SHOWN) | {(symptom, True) for symptom in leaves}
 
 
 def test_screen_knows_causes_without_backlog():

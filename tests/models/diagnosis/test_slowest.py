@@ -58,7 +58,7 @@ def consumer(
     ]
 
 
-def told(*consumers: list[Series], **more):
+def slow_of(*consumers: list[Series], **more):
     return slowest_consumers(KEY, [series for some in consumers for series in some], START_MS, END_MS, **more)
 
 
@@ -67,7 +67,7 @@ def slow_ids(found) -> list[str]:
 
 
 def test_one_slow_of_three_is_named():
-    found = told(
+    found = slow_of(
         consumer("0", acks=25, permits=0, unacked=10),
         consumer("1", acks=0.5, permits=0, unacked=10),
         consumer("2", acks=25, permits=0, unacked=10),
@@ -78,20 +78,20 @@ def test_one_slow_of_three_is_named():
 
 
 def test_where_all_are_alike_none_stands_out():
-    found = told(*(consumer(str(n), acks=5 + n / 10, permits=0) for n in range(4)))
+    found = slow_of(*(consumer(str(n), acks=5 + n / 10, permits=0) for n in range(4)))
     assert (found.slow, found.waited_for, found.of) == (0, 4, 4)
     assert "None of 4 consumers stands out" in found.text
 
 
 def test_consumer_with_spare_capacity_is_not_slow():
-    """However little it gets."""
-    found = told(consumer("0", acks=50, permits=0), consumer("1", acks=1, permits=900))
+    found = slow_of(consumer("0", acks=50, permits=0), consumer("1", acks=1, permits=900))
     assert (found.slow, found.waited_for) == (0, 1)
 
 
 def test_half_of_the_fastest_is_the_border():
     just_above, just_below = (
-        told(consumer("0", acks=10, permits=0), consumer("1", acks=pace, permits=0)) for pace in (5.0, 4.99)
+        slow_of(consumer("0", acks=10, permits=0), consumer("1", acks=pace, permits=0))
+        for pace in (5.0, 4.99)
     )
     assert (just_above.slow, just_below.slow) == (0, 1)
 
@@ -100,7 +100,7 @@ def test_permits_are_a_share_of_many_samples():
     """Half of the samples at zero or below is the border of the rules; a negative number is no room either."""
     half = np.where(np.arange(len(TIMES_MS)) % 2, 500.0, -3.0)
     mostly_room = np.where(np.arange(len(TIMES_MS)) % 3, 500.0, 0.0)
-    found = told(
+    found = slow_of(
         consumer("0", acks=50, permits=0),
         consumer("1", acks=1, permits=half),
         consumer("2", acks=1, permits=mostly_room),
@@ -109,15 +109,14 @@ def test_permits_are_a_share_of_many_samples():
 
 
 def test_silent_consumer_is_slow():
-    """Although messages are sent to it."""
-    found = told(
+    found = slow_of(
         consumer("0", acks=50, out_per_s=50, permits=0), consumer("1", acks=0, out_per_s=50, permits=0)
     )
     assert slow_ids(found) == ["1"]
 
 
 def test_dispatch_rate_replaces_missing_ack_rate():
-    found = told(
+    found = slow_of(
         consumer("0", acks=0, out_per_s=50, permits=0), consumer("1", acks=0, out_per_s=2, permits=0)
     )
     assert slow_ids(found) == ["1"]
@@ -125,14 +124,13 @@ def test_dispatch_rate_replaces_missing_ack_rate():
 
 
 def test_all_idle_consumers_are_slow():
-    found = told(*(consumer(str(n), acks=0, out_per_s=0, permits=0) for n in range(2)))
+    found = slow_of(*(consumer(str(n), acks=0, out_per_s=0, permits=0) for n in range(2)))
     assert (found.slow, found.of) == (2, 2)
     assert "nothing gets done" in found.text
 
 
 def test_consumer_at_unacked_limit_is_slow():
-    """Although it has permits."""
-    found = told(consumer("0", acks=50, permits=0), consumer("1", acks=0, permits=40, blocked=1))
+    found = slow_of(consumer("0", acks=50, permits=0), consumer("1", acks=0, permits=40, blocked=1))
     assert slow_ids(found) == ["1"]
     assert "blocked on its unacked limit" in found.text
 
@@ -142,20 +140,20 @@ def test_failover_standbys_do_not_count():
         consumer("0", acks=7, out_per_s=7, permits=0),
         consumer("1", acks=0, out_per_s=0, permits=1000),
     )
-    assert told(*consumers, subscription_type="Failover").of == 1
-    assert told(*consumers, subscription_type="Shared").of == 2
+    assert slow_of(*consumers, subscription_type="Failover").of == 1
+    assert slow_of(*consumers, subscription_type="Shared").of == 2
 
 
 def test_exclusive_consumer_unacked_is_not_measured():
     """Brokers expose zero for it."""
     only = consumer("0", acks=0, out_per_s=7, permits=0, unacked=0, blocked=0)
-    (one,) = told(only, subscription_type="Exclusive").consumers
+    (one,) = slow_of(only, subscription_type="Exclusive").consumers
     assert (one.unacked_msg, one.blocked) == (None, None)
 
 
 def test_a_consumer_that_left_is_not_counted():
     left = consumer("1", acks=0.1, permits=0, stale_ms=[int(TIMES_MS[-1]) + 1])
-    found = told(consumer("0", acks=25, permits=0), left)
+    found = slow_of(consumer("0", acks=25, permits=0), left)
     assert (found.of, slow_ids(found)) == (1, [])
 
 
@@ -163,7 +161,7 @@ def test_others_are_left_out():
     other = consumer("9", acks=0.1, permits=0, key=KEY._replace(partition=4))
     own = [Series({k: v for k, v in s.labels.items() if not k.startswith("consumer_")}, s.timestamps_ms, s.values)
            for s in consumer("", out_per_s=50)]  # fmt: skip
-    found = told(consumer("0", acks=25, permits=0), other, own)
+    found = slow_of(consumer("0", acks=25, permits=0), other, own)
     assert found.of == 1
 
 
@@ -174,12 +172,12 @@ def test_a_counter_that_restarts_counts_from_zero():
 
 
 def test_what_was_not_measured_is_not_told():
-    nothing = told()
+    nothing = slow_of()
     assert (nothing.slow, nothing.of, nothing.told_by) == (None, 0, None)
     assert "exposeConsumerLevelMetricsInPrometheus" in nothing.text
-    without_permits = told(consumer("0", acks=25), consumer("1", acks=1))
+    without_permits = slow_of(consumer("0", acks=25), consumer("1", acks=1))
     assert without_permits.slow is None
-    nan = told(consumer("0", acks=np.nan, permits=np.nan), consumer("1", acks=3, permits=0))
+    nan = slow_of(consumer("0", acks=np.nan, permits=np.nan), consumer("1", acks=3, permits=0))
     assert nan.slow == 0
     assert nan.of == 1
 
@@ -200,19 +198,19 @@ ANSWER = {
 
 
 def test_admin_api_replaces_missing_scrapes():
-    found = told(stats=consumer_stats(3, json.dumps(ANSWER)))
+    found = slow_of(stats=consumer_stats(3, json.dumps(ANSWER)))
     assert (found.slow, found.of, found.told_by) == (1, 2, "admin")
     assert "b at 10.0.0.8:5000 does 1 msg/s, holds 9 unacked" in found.text
-    assert told(stats=consumer_stats(4, json.dumps(ANSWER))).of == 0
+    assert slow_of(stats=consumer_stats(4, json.dumps(ANSWER))).of == 0
 
 
 def test_addresses_need_a_unique_consumer_name():
     stats = consumer_stats(3, json.dumps(ANSWER))
-    named = told(
+    named = slow_of(
         consumer("0", acks=1, permits=0, name="b"), consumer("1", acks=9, permits=0, name=""), stats=stats
     )
     assert [item.address for item in named.consumers] == ["10.0.0.8:5000", None]
-    twice = told(consumer("0", acks=1, permits=0, name="b"), stats=[*stats, *stats])
+    twice = slow_of(consumer("0", acks=1, permits=0, name="b"), stats=[*stats, *stats])
     assert twice.consumers[0].address is None
 
 

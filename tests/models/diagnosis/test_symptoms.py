@@ -11,7 +11,7 @@ from throttlescope.models.diagnosis.symptoms import SYMPTOMS, examine
 BURSTY = {"limits": {"subscription.msg": {"limit": 300, "rho": 0.5, "events": 0.5}}}
 
 KEY_SHARED = {"kind": "Key_Shared"}
-HELD = {"backlog": growing(5000, 20)}
+WITH_BACKLOG = {"backlog": growing(5000, 20)}
 #: Three minutes in which the two consumers do 120 msg/s and the broker waits for them.
 SATURATED = [{"out_rate": 120.0, "permits": 0.0, "starved": 0.97}] * 3
 #: A few entries wait, and nothing was dispatched or acknowledged for a day.
@@ -184,7 +184,7 @@ CASES = [
     ("expiring", {"expired": None}, None),
     # Expiry keeps the level: without it the backlog would have grown.
     ("expiring", {"backlog": growing(9000, 0.5), "expired": 1800.0}, True),
-    # 60 msg/s come, 30 are dispatched, and the backlog stands still: 30 entries/s are missing.
+    # 60 msg/s come, 30 are dispatched, and the backlog does not change: 30 entries/s are missing.
     ("evicting", {"backlog": 9000.0, "in_rate": 60.0, "out_rate": 30.0, "evictions": 4.2}, True),
     # The counter is the topic's; from this subscription nothing is missing.
     ("evicting", {"backlog": 9000.0, "evictions": 1.2}, False),
@@ -208,19 +208,19 @@ CASES = [
     ("hash_blocked", {**KEY_SHARED, "replay": 400.0, "without_permits": 2.0, "permits": 0.0}, False),
     ("hash_blocked", {"replay": 400.0, "without_permits": 1.0}, False),
     ("hash_blocked", {**KEY_SHARED, "replay": 400.0, "without_permits": None}, None),
-    ("publishing_burst", {**HELD, "in_rate": 400.0, "before": [{}] * 20}, True),
+    ("publishing_burst", {**WITH_BACKLOG, "in_rate": 400.0, "before": [{}] * 20}, True),
     # Over, and it explains what drains.
-    ("publishing_burst", {**HELD, "before": [*[{}] * 20, *[{"in_rate": 400.0}] * 5]}, True),
-    ("publishing_burst", {**HELD, "in_rate": 140.0, "before": [{}] * 20}, False),
+    ("publishing_burst", {**WITH_BACKLOG, "before": [*[{}] * 20, *[{"in_rate": 400.0}] * 5]}, True),
+    ("publishing_burst", {**WITH_BACKLOG, "in_rate": 140.0, "before": [{}] * 20}, False),
     # Too few minutes to know what is usual; and half an hour of it is demand.
-    ("publishing_burst", {**HELD, "in_rate": 400.0, "before": [{}] * 4}, False),
-    ("publishing_burst", {**HELD, "in_rate": 400.0, "before": [*[{}] * 60, *[{"in_rate": 400.0}] * 25]}, False),
+    ("publishing_burst", {**WITH_BACKLOG, "in_rate": 400.0, "before": [{}] * 4}, False),
+    ("publishing_burst", {**WITH_BACKLOG, "in_rate": 400.0, "before": [*[{}] * 60, *[{"in_rate": 400.0}] * 25]}, False),
     # Where the rate swings anyhow, as much more is usual.
-    ("publishing_burst", {**HELD, "in_rate": 160.0, "before": [{"in_rate": r} for r in (40.0, 160.0, 100.0) * 8]}, False),
-    ("capacity_short", {**HELD, "in_rate": 300.0, "before": SATURATED}, True),
-    ("capacity_short", {**HELD, "in_rate": 100.0, "before": SATURATED}, False),
-    ("capacity_short", {**HELD, "in_rate": 300.0, "consumers": 3.0, "before": SATURATED}, None),
-    ("capacity_short", {**HELD, "before": [{**minute, "limits": AT_LIMIT} for minute in SATURATED]}, None),
+    ("publishing_burst", {**WITH_BACKLOG, "in_rate": 160.0, "before": [{"in_rate": r} for r in (40.0, 160.0, 100.0) * 8]}, False),
+    ("capacity_short", {**WITH_BACKLOG, "in_rate": 300.0, "before": SATURATED}, True),
+    ("capacity_short", {**WITH_BACKLOG, "in_rate": 100.0, "before": SATURATED}, False),
+    ("capacity_short", {**WITH_BACKLOG, "in_rate": 300.0, "consumers": 3.0, "before": SATURATED}, None),
+    ("capacity_short", {**WITH_BACKLOG, "before": [{**minute, "limits": AT_LIMIT} for minute in SATURATED]}, None),
     ("capacity_short", {"in_rate": 300.0, "before": SATURATED}, None),
     ("filtering", {"filtered": (100.0, 40.0, 20.0)}, True),
     ("filtering", {"filtered": (100.0, 40.0, 0.0)}, False),
@@ -232,7 +232,7 @@ CASES = [
     ("cold_reads", {"misses": 90.0}, True),
     ("cold_reads", {"misses": 5.0}, False),
     ("cold_reads", {"misses": None}, None),
-    # A read of a batch would have to take 2 s; it was 1,000 entries/s from storage once; and nobody knows.
+    # A read of a batch would have to take 2 s; it was 1,000 entries/s from storage once; and not known.
     ("storage_faster", {"out_rate": 50.0}, True),
     ("storage_faster", {"out_rate": 400.0, "before": [{"out_rate": 1000.0, "misses": 990.0}]}, True),
     ("storage_faster", {"out_rate": 400.0, "before": [{"out_rate": 1000.0, "misses": 3.0}]}, False),
@@ -290,8 +290,8 @@ def test_symptoms_have_cases_for_each_answer():
         (
             {"limits": {"subscription.msg": {"limit": 50, "rho": 0.1, "events": 5.0}}},
             "throttle_events",
-            "The subscription message limit lowered 1,500 read plans (5/s); that proves nothing, because a period's "
-            "tokens are fewer than one read plans for, so every read of a healthy subscription counts too.",
+            "The subscription message limit throttled 1,500 reads (5/s). This proves nothing: a period allows less than "
+            "one full read, so every read of a healthy subscription is throttled too.",
         ),
         (
             {"limits": {"broker.bytes": {"limit": 60_000_000, "period_s": 60, "rho": 0.1}}},

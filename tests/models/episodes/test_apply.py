@@ -124,8 +124,8 @@ def test_incidents_include_concurrently_written_episodes(tmp_path, monkeypatch, 
             fill(lake, "signals", minutes(BUSY, key=late), "minute_ms")
             fill(lake, "verdicts", verdicts(letters, key=late), "window_start_ms")
             build_episodes(InProcessExecutor(), Lake(lake.root), ["prod"], DAY, DAY + 2 * BLOCK_MS, "other")
-            (told,) = stored(lake, "incidents")
-            assert len(told["members"]) == 3
+            (incident,) = stored(lake, "incidents")
+            assert len(incident["members"]) == 3
 
     def looked(episodes):
         found = incidents_of(episodes)
@@ -143,8 +143,8 @@ def test_incidents_include_concurrently_written_episodes(tmp_path, monkeypatch, 
         monkeypatch.setattr(Lake, "commit", committed)
     build_episodes(InProcessExecutor(), lake, ["prod"], DAY, DAY + 2 * BLOCK_MS, "one")
     assert came
-    (told,) = stored(lake, "incidents")
-    assert [member["subscription"] for member in told["members"]] == ["audit", "billing", "late"]
+    (incident,) = stored(lake, "incidents")
+    assert [member["subscription"] for member in incident["members"]] == ["audit", "billing", "late"]
 
 
 def test_lake_without_episodes_has_no_incidents(tmp_path):

@@ -13,7 +13,7 @@ from throttlescope.models.episodes import incidents_of
 from throttlescope.models.episodes.incidents import IncidentStretch, hot_times
 
 
-def held(letters, *, subscription="billing", topic="orders", partition=0, broker="broker-0", **columns):
+def limited(letters, *, subscription="billing", topic="orders", partition=0, broker="broker-0", **columns):
     """An episode from the first letter to the last, a window each, that is gone afterwards."""
     name = f"persistent://acme/shop/{topic}"
     key = KEY._replace(subscription=subscription, topic=name, partition=partition)
@@ -23,78 +23,86 @@ def held(letters, *, subscription="billing", topic="orders", partition=0, broker
     return one
 
 
-def told(rows):
+def summary(rows):
     return [
         (row["kind"], row["shared_with"], row["limiter"], len(row["members"])) for row in incidents_of(rows)
     ]
 
 
 def test_shared_topic_limiter_is_one_incident():
-    rows = [held("PPPP"), held("  PPPP", subscription="audit"), held("PPPP", topic="clicks")]
+    rows = [limited("PPPP"), limited("  PPPP", subscription="audit"), limited("PPPP", topic="clicks")]
     (one,) = incidents_of(rows)
     assert (one["kind"], one["shared_with"], one["limiter"]) == (
         "topic_limiter", "persistent://acme/shop/orders", "topic.msg",
     )  # fmt: skip
     assert [member["subscription"] for member in one["members"]] == ["billing", "audit"]
-    # From when both are held until the first is not.
+    # From when both are limited until the first is not.
     assert [(one[name] - DAY) // MINUTE_MS for name in ("start_ms", "end_ms", "since_ms")] == [10, 20, 0]
     assert (one["cause"], one["side"], one["most_at_once"], one["topics"]) == ("throttled", "throttle", 2, 1)
 
 
 def test_subscription_limits_are_not_shared():
-    assert told([held("TTTT"), held("TTTT", subscription="audit"), held("SSSS", subscription="search")]) == []
+    assert (
+        summary(
+            [limited("TTTT"), limited("TTTT", subscription="audit"), limited("SSSS", subscription="search")]
+        )
+        == []
+    )
 
 
 def test_a_namespaces_policy_is_shared_by_topics():
     policy = {"limit_subscription_set_by": "namespace_policy"}
-    rows = [held("TTTT", topic=topic, **policy) for topic in ("orders", "clicks", "mails")]
-    assert told(rows) == [("namespace_policy", "acme/shop", "subscription.msg", 3)]
+    rows = [limited("TTTT", topic=topic, **policy) for topic in ("orders", "clicks", "mails")]
+    assert summary(rows) == [("namespace_policy", "acme/shop", "subscription.msg", 3)]
     # Two subscriptions of one topic may have more in common than the policy.
-    assert told([held("TTTT", **policy), held("TTTT", subscription="audit", **policy)]) == []
+    assert summary([limited("TTTT", **policy), limited("TTTT", subscription="audit", **policy)]) == []
 
 
 def test_broker_limiter_is_shared_by_its_subscriptions():
-    rows = [held("BBBB"), held("BBBB", topic="clicks"), held("BBBB", topic="mails", broker="broker-1")]
-    assert told(rows) == [("broker_limiter", "broker-0", "broker.msg", 2)]
-    assert told([held("BBBB", broker=None), held("BBBB", topic="clicks", broker=None)]) == []
+    rows = [
+        limited("BBBB"),
+        limited("BBBB", topic="clicks"),
+        limited("BBBB", topic="mails", broker="broker-1"),
+    ]
+    assert summary(rows) == [("broker_limiter", "broker-0", "broker.msg", 2)]
+    assert summary([limited("BBBB", broker=None), limited("BBBB", topic="clicks", broker=None)]) == []
 
 
 def test_cold_reads_are_attributed_to_broker():
     """From three topics on."""
     topics = ("orders", "clicks", "mails")
-    assert told([held("CCCC", topic=topic) for topic in topics]) == [("broker", "broker-0", None, 3)]
-    assert told([held("CCCC", topic=topic) for topic in topics[:2]]) == []
-    assert told([held("SSSS", topic=topic) for topic in topics]) == []
+    assert summary([limited("CCCC", topic=topic) for topic in topics]) == [("broker", "broker-0", None, 3)]
+    assert summary([limited("CCCC", topic=topic) for topic in topics[:2]]) == []
+    assert summary([limited("SSSS", topic=topic) for topic in topics]) == []
 
 
 def test_restart_is_attributed_to_broker():
-    """From three topics on."""
-    rows = [held("SSSS", topic=topic, counter_resets={7: 6}) for topic in ("orders", "clicks", "mails")]
+    rows = [limited("SSSS", topic=topic, counter_resets={7: 6}) for topic in ("orders", "clicks", "mails")]
     (one,) = incidents_of(rows)
     assert (one["kind"], one["cause"], one["limiter"]) == ("broker", "topic_moved", None)
     assert (one["start_ms"] - DAY) // MINUTE_MS == 7
 
 
 def test_less_than_a_window_together_is_chance():
-    rows = [held("PPPP"), held("   PPPP", subscription="audit")]
+    rows = [limited("PPPP"), limited("   PPPP", subscription="audit")]
     assert len(incidents_of(rows)) == 1
-    rows = [held("PPP"), held("   PPPP", subscription="audit")]
+    rows = [limited("PPP"), limited("   PPPP", subscription="audit")]
     assert incidents_of(rows) == []
 
 
 def test_a_pause_makes_no_second_incident():
-    both = [held("PPPPhhPPPP"), held("PPPPPPPPPP", subscription="audit")]
+    both = [limited("PPPPhhPPPP"), limited("PPPPPPPPPP", subscription="audit")]
     assert [len(row["members"]) for row in incidents_of(both)] == [2]
-    both = [held("PPPPhhhhPPPP"), held("PPPPPPPPPPPP", subscription="audit")]
+    both = [limited("PPPPhhhhPPPP"), limited("PPPPPPPPPPPP", subscription="audit")]
     assert [len(row["members"]) for row in incidents_of(both)] == [2, 2]
 
 
 def test_narrower_incident_is_not_repeated():
     policy = {"limit_topic_set_by": "namespace_policy"}
-    rows = [held("PPPP", **policy), held("PPPP", subscription="audit", **policy)]
-    assert told(rows) == [("topic_limiter", "persistent://acme/shop/orders", "topic.msg", 2)]
-    rows.append(held("PPPP", topic="clicks", **policy))
-    assert told(rows) == [("namespace_policy", "acme/shop", "topic.msg", 3)]
+    rows = [limited("PPPP", **policy), limited("PPPP", subscription="audit", **policy)]
+    assert summary(rows) == [("topic_limiter", "persistent://acme/shop/orders", "topic.msg", 2)]
+    rows.append(limited("PPPP", topic="clicks", **policy))
+    assert summary(rows) == [("namespace_policy", "acme/shop", "topic.msg", 3)]
 
 
 def test_incident_is_open_while_members_are():
@@ -104,12 +112,12 @@ def test_incident_is_open_while_members_are():
 
     (one,) = incidents_of([still("billing"), still("audit")])
     assert one["end_ms"] is None
-    (one,) = incidents_of([still("billing"), held("PPPP", subscription="audit")])
+    (one,) = incidents_of([still("billing"), limited("PPPP", subscription="audit")])
     assert one["end_ms"] is not None
 
 
 def test_clusters_do_not_mix_in_any_order():
-    rows = [held("PPPP"), held("PPPP", subscription="audit"), held("PPPP", subscription="search")]
+    rows = [limited("PPPP"), limited("PPPP", subscription="audit"), limited("PPPP", subscription="search")]
     assert incidents_of([rows[0], rows[1] | {"cluster": "other"}]) == []
     assert incidents_of(rows) == incidents_of(rows[::-1])
     assert incidents_of([]) == []
@@ -140,6 +148,6 @@ def test_times_are_those_of_the_twin(spans, least):
 
 @pytest.mark.parametrize("letters", ["PPPP", "BBBB"])
 def test_the_worst_member_is_named(letters):
-    rows = [held(letters), held(letters, subscription="audit") | {"peak_entries": 5000.0}]
+    rows = [limited(letters), limited(letters, subscription="audit") | {"peak_entries": 5000.0}]
     (one,) = incidents_of(rows)
     assert (one["worst_episode_id"], one["peak_entries"]) == (rows[1]["episode_id"], 5000)

@@ -134,7 +134,7 @@ def test_episode_without_samples_affects_no_other(tmp_path):
     assert "Too few samples" in found["gone"]["failed"]
     assert found["gone"]["primary"] is None
     assert found["ders"]["primary"] == "limiter"
-    # What was answered is not asked again; what failed is. The table is the same.
+    # What was answered is not replayed again; what failed is. The table is the same.
     version = lake.version("episodes")
     again = build(lake)
     assert (again.asked, again.known, again.failed) == (2, 1, 1)

@@ -46,7 +46,7 @@ def test_subscription_takes_cause_of_worst_partition():
 def test_every_episode_is_counted_once(by, names):
     rows = rollups(fleet(), by)
     assert len(rows) == names
-    # Slow consumers are held by no limiter.
+    # Slow consumers are limited by no limiter.
     assert sum(row["episodes"] for row in rows) == (3 if by == "limiter" else 4)
 
 

@@ -24,7 +24,7 @@ def labels(letters, **grid):
 
 
 @pytest.mark.parametrize(
-    ("said", "held"),
+    ("said", "stretches"),
     [
         ("TTTT", "TTTT"),
         ("TTuTT", "TTTTT"),  # a single unknown cuts nothing
@@ -41,8 +41,8 @@ def labels(letters, **grid):
         ("TT  ST", "TTTT"),  # after a shorter one it has to prove itself
     ],
 )
-def test_the_rule_in_examples(said, held):
-    assert labels(said) == held
+def test_the_rule_in_examples(said, stretches):
+    assert labels(said) == stretches
 
 
 def test_sliding_and_tiling_windows_need_equal_time():
@@ -70,20 +70,20 @@ def test_stretches_cover_each_moment_once(letters, before, every):
     start_ms = DAY + DAY_MS - before * 10 * MINUTE_MS
     rows = verdicts(letters, start_ms=start_ms, every=every)
     found = spells(rows, start_ms, start_ms + DAY_MS)
-    held = causes(found, steady(found))
+    stretches = causes(found, steady(found))
     covered = {ms for row in rows for ms in range(row["window_start_ms"], row["window_end_ms"], MINUTE_MS)}
-    assert sum(row["end_ms"] - row["start_ms"] for row in held) == len(covered) * MINUTE_MS
-    assert all(one["end_ms"] <= other["start_ms"] for one, other in pairwise(held))
-    assert all(row["start_ms"] // DAY_MS == (row["end_ms"] - 1) // DAY_MS for row in held)
-    assert sum(row["windows"] for row in held) == len(found)
-    assert sum(row["windows"] for row in joined(held)) == len(found)
+    assert sum(row["end_ms"] - row["start_ms"] for row in stretches) == len(covered) * MINUTE_MS
+    assert all(one["end_ms"] <= other["start_ms"] for one, other in pairwise(stretches))
+    assert all(row["start_ms"] // DAY_MS == (row["end_ms"] - 1) // DAY_MS for row in stretches)
+    assert sum(row["windows"] for row in stretches) == len(found)
+    assert sum(row["windows"] for row in joined(stretches)) == len(found)
 
 
 def test_parts_across_midnight_are_joined():
     rows = verdicts("TTTT", start_ms=DAY + DAY_MS - 10 * MINUTE_MS)
     found = spells(rows, 0, DAY + 2 * DAY_MS)
-    held = causes(found, steady(found))
-    assert [row["windows"] for row in held] == [2, 2]
-    (whole,) = joined(held)
+    stretches = causes(found, steady(found))
+    assert [row["windows"] for row in stretches] == [2, 2]
+    (whole,) = joined(stretches)
     assert (whole["windows"], whole["named_ms"]) == (4, 20 * MINUTE_MS)
     assert whole["confidence"] == pytest.approx(0.9)

@@ -38,7 +38,7 @@ def in_process(rows: list[dict], answers: list[dict], times_ms) -> list[dict]:
 @pytest.mark.long
 def test_spark_says_what_one_process_says(spark, tmp_path) -> None:
     lake = Lake(tmp_path)
-    # A quota is told of the slowest subscription of a topic: rows of a topic must not be parted where there is one.
+    # A quota is forecast for the slowest subscription of a topic: rows of a topic must not be parted where there is one.
     rows = rows_of(FALLING, storage_backlog_bytes=BYTES) + rows_of(
         STALLED, "audit", consumers=0.0, storage_backlog_bytes=BYTES
     )
@@ -65,7 +65,7 @@ def test_spark_says_what_one_process_says(spark, tmp_path) -> None:
         SparkPoolExecutor(spark), lake, ["prod", "other"], HOUR_MS, end_ms(30), "again", every_ms=FIVE_MS
     )
     assert lake.version("forecasts") == version
-    # More minutes: the hour is made anew, and holds the old forecasts as they were.
+    # More minutes: the hour is rewritten, and has the old forecasts as they were.
     more = rows_of([*FALLING, 76_000.0, 72_000.0, 68_000.0, 64_000.0, 60_000.0])[30:]
     fill(lake, more)
     build_forecasts(

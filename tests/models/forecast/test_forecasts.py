@@ -111,7 +111,7 @@ def test_few_unconsumed_messages_are_lost_too() -> None:
     assert made(rows_of([40.0] * 20), end_ms(20), policies(topic_message_ttl=3600)) == {}
 
 
-#: Nobody consumes: 6,000 entries come each minute and all of them stay.
+#: Nothing is consumed: 6,000 entries come each minute and all of them stay.
 STALLED = [6000.0 * n for n in range(1, 31)]
 TTL = policies(topic_message_ttl=3600)
 

@@ -45,7 +45,7 @@ def test_odd_minutes_never_break_it(seed: int) -> None:
     count = rnd.randint(1, 45)
     numbers = {name: [odd(rnd) for _ in range(count)] for name in NUMBERS}
     rows = rows_of([odd(rnd) for _ in range(count)], **numbers)
-    # Minutes are missing, and the clock stands before the newest of them or long after.
+    # Minutes are missing, and the clock is before the newest of them or long after.
     kept = [row for row in rows if rnd.random() < 0.8]
     at_ms = end_ms(rnd.randint(0, count + 20))
     found = TABLES["forecasts"].conform(forecasts_of(table_of(kept), ANSWERS, [at_ms])).to_pylist()

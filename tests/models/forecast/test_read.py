@@ -99,7 +99,7 @@ def test_moved_topic_continues_at_next_broker() -> None:
     (trace,) = traces_of(MemorySource(items), [], 0, 10**9).values()
     assert len(trace.times_ms) == len(TIMES_MS)
     assert trace.backlog_entries[half - 1 : half + 1].tolist() == [1000, 2000]
-    # Nobody counted what came.
+    # What came was not counted.
     assert np.isnan(trace.in_entries).all()
     assert trace.in_entries_per_s is None
 

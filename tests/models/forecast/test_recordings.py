@@ -83,6 +83,6 @@ def test_first_losses_are_predicted_within_one_check() -> None:
         mine = [one for one in found if one.recording == name]
         first_ms = min(one.made_at_ms for one in mine)
         settled = [one for one in mine if one.made_at_ms >= first_ms + 60_000]
-        told = [one for one in settled if one.predicted_ms is not None]
-        assert len(told) >= max(10, 0.9 * len(settled)), name
-        assert all(one.within_one_check and one.inside for one in told), name
+        predicted = [one for one in settled if one.predicted_ms is not None]
+        assert len(predicted) >= max(10, 0.9 * len(settled)), name
+        assert all(one.within_one_check and one.inside for one in predicted), name

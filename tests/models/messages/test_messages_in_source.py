@@ -15,7 +15,9 @@ from throttlescope.models.messages.limiting import FORMATS, limiting_factor
 
 #: Those that are used by calls of ``message`` and ``sentence``; the diagnosis makes its keys itself, see ``test_catalogue``.
 SENTENCES = {
-    key: text for key, text in ALL.items() if not key.startswith(("cause.", "truth_table.", "missing."))
+    key: text
+    for key, text in ALL.items()
+    if not key.startswith(("cause.", "symptom.", "truth_table.", "missing."))
 }
 
 ROOT = Path(__file__).parents[3]

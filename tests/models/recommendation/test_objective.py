@@ -114,7 +114,7 @@ def test_unknown_partition_makes_minute_unknown():
 
 def test_recorded_age_is_of_latest_arrivals():
     found = minutes([1, 1, 1, 1])
-    held = ArrivalMinutes(
+    minutes_of_arrivals = ArrivalMinutes(
         found.start_ms,
         found.end_ms,
         found.arrived_msg,
@@ -122,8 +122,8 @@ def test_recorded_age_is_of_latest_arrivals():
         np.array([0.0, 30.0, 90.0, np.nan]),
         found.measured_age_s,
     )
-    assert held.recorded_age_s[:3].tolist() == [0.0, 30.0, 90.0]
-    assert np.isnan(held.recorded_age_s[3])
+    assert minutes_of_arrivals.recorded_age_s[:3].tolist() == [0.0, 30.0, 90.0]
+    assert np.isnan(minutes_of_arrivals.recorded_age_s[3])
 
 
 # -- service ----------------------------------------------------------------------------------
@@ -172,7 +172,7 @@ def test_found_limit_is_smallest_for_age(tmp_path):
     assert "-md 500 -bd -1 -dt 1" in said.roll_back
     assert said.risks
     assert said.checks[0].query.startswith("quantile_over_time(0.99")
-    # Nobody saw what the consumers can do.
+    # It was not seen what the consumers can do.
     assert "advice.slo.capacity_unknown" in [note.key for note in kept.notes]
 
 

@@ -109,7 +109,7 @@ def test_large_limit_binds_only_where_ticking():
 
 
 def test_a_limit_that_was_raised_held_before():
-    """With the limit of today nothing would have been held back by the one of yesterday."""
+    """With the limit of today nothing would have been limited by the one of yesterday."""
     ticks = {"subscription.msg": 5.0}
     raised = [limit(25), limit(90, at_ms=START_MS + 1000 * EVERY_S * (COUNT - 10))]
     fields = {"backlog": growing(10), "in_msg": 34.0 * EVERY_S, "events": ticks}

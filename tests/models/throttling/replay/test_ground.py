@@ -29,7 +29,7 @@ def test_shared_ground_saves_replays_keeps_answers(tmp_path, monkeypatch):
     apart = len(counted)
     ground = Ground(window, window)
     shared = [replay(window, parse_change(one), horizon_s=600, ground=ground) for one in CHANGES]
-    # Processing times that are told count for the window as well: nothing told, 0 and 5 ms.
+    # Processing times that are given count for the window as well: none given, 0 and 5 ms.
     assert len(counted) - apart == 3 * apart // len(CHANGES)
     for first, second in zip(alone, shared, strict=True):
         for which in ("as_is", "changed"):

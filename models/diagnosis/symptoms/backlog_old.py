@@ -1,9 +1,9 @@
-"""How long has what waits been waiting? In: a window with its history. Out: a :class:`Stillness`.
+"""How long has what waits been waiting? In: a window with its history. Out: the symptom ``backlog_old``.
 
 The subscription's own age says it, where the broker exposes it. The topic's age is that of its oldest subscription and may be a
 neighbour's: it bounds our own, and counts only where nothing was dispatched or acknowledged here for as long. The admin API
-says whose it is. Without any age,
-messages that were published in half an hour in which none was dispatched show that the backlog is there and stands still.
+says whose it is. Without any age, messages that were published in half an hour in which none was dispatched show that the
+backlog is there and does not move.
 """
 
 from __future__ import annotations
@@ -14,11 +14,22 @@ import numpy as np
 
 from throttlescope.ingest.core.system_names import is_reader
 from throttlescope.ingest.core.times import MINUTE_MS, SECOND_MS
+from throttlescope.models.diagnosis import promql
 from throttlescope.models.diagnosis import thresholds as t
 from throttlescope.models.diagnosis.clock import clock_off_s
 from throttlescope.models.diagnosis.consumers import low_entries, tracks_unacked, undelivered_entries
+from throttlescope.models.diagnosis.symptoms.symptom import Symptom, SymptomKind
 from throttlescope.models.diagnosis.window import Window
-from throttlescope.models.messages.rounded import duration, entries, number
+from throttlescope.models.messages.catalogue import Message
+
+BACKLOG_OLD = SymptomKind(
+    "backlog_old",
+    (
+        "not_measured", "hardly_any", "some_delayed", "of_reader", "own_age", "dispatch_not_measured", "moved",
+        "still_by_stats", "still_by_topic", "still_by_history", "age_not_measured",
+    ),
+    "s",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +39,7 @@ class Stillness:
     Attributes
     ----------
     is_old : bool or None
-        None where it cannot be told.
+        None where it is not known.
     age_s : float or None
         The age that decided.
     own_age_s : float or None
@@ -36,9 +47,18 @@ class Stillness:
     """
 
     is_old: bool | None
-    text: str
+    finding: Message
     age_s: float | None = None
     own_age_s: float | None = None
+
+
+def backlog_old(window: Window) -> Symptom:
+    """However few entries wait, they have waited for long: by their age, or because nothing moved while they did."""
+    still = stillness(window)
+    query = promql.gauge(window.key, "pulsar_subscription_storage_backlog_age_seconds")
+    if still.own_age_s is None:
+        query = f"pulsar_storage_backlog_age_seconds{promql.of_topic(window.key)}"
+    return BACKLOG_OLD.answer(still.is_old, still.finding, still.age_s, t.OLD_S, window.end_ms, query)
 
 
 def stillness(window: Window) -> Stillness:
@@ -46,38 +66,31 @@ def stillness(window: Window) -> Stillness:
     own_age_s, topic_age_s = window.last("subscription_backlog_age_s"), window.last("backlog_age_s")
     waiting = always_waiting_entries(window)
     if waiting is None:
-        return Stillness(None, "The backlog was not measured.", None, own_age_s)
+        return Stillness(None, BACKLOG_OLD.says("not_measured"), None, own_age_s)
     if not waiting > t.LEAST_ENTRIES:
-        return Stillness(False, "Hardly anything waits all the time.", own_age_s, own_age_s)
+        return Stillness(False, BACKLOG_OLD.says("hardly_any"), own_age_s, own_age_s)
     if window.any("delayed_entries"):
-        return Stillness(None, "Some of what waits is delayed, and maybe not due.", own_age_s, own_age_s)
+        return Stillness(None, BACKLOG_OLD.says("some_delayed"), own_age_s, own_age_s)
     if is_reader(window.key.subscription):
-        return Stillness(
-            False, "A reader takes messages when its application wants them.", own_age_s, own_age_s
-        )
+        return Stillness(False, BACKLOG_OLD.says("of_reader"), own_age_s, own_age_s)
     if own_age_s is not None:
         # Messages that consumers hold make a busy subscription old as well: a few seconds of publishing are no backlog.
         busy = t.HELD_S * (window.rate("in_msg_delta") or 0.0) / (_per_entry(window) or 1.0)
-        text = f"The oldest message of the subscription is {duration(own_age_s)} old, and {entries(waiting)} entries wait."
-        return Stillness(own_age_s >= t.OLD_S and waiting > busy, text, own_age_s, own_age_s)
+        finding = BACKLOG_OLD.says("own_age", age_s=own_age_s, waiting=waiting)
+        return Stillness(own_age_s >= t.OLD_S and waiting > busy, finding, own_age_s, own_age_s)
     moved = _moved(window)
     if moved is None:
-        return Stillness(
-            None, "Whether messages are dispatched was not measured for long enough.", topic_age_s
-        )
+        return Stillness(None, BACKLOG_OLD.says("dispatch_not_measured"), topic_age_s)
     if moved:
-        return Stillness(False, "What waits moved within half an hour.", topic_age_s)
+        return Stillness(False, BACKLOG_OLD.says("moved"), topic_age_s)
     stats_age_s = window.last("stats_backlog_age_s")
     if stats_age_s is not None:
-        text = f"Nothing was dispatched or acknowledged while {entries(waiting)} entries wait, the oldest for {duration(stats_age_s)}."
-        return Stillness(stats_age_s >= t.OLD_S, text, stats_age_s)
+        finding = BACKLOG_OLD.says("still_by_stats", age_s=stats_age_s, waiting=waiting)
+        return Stillness(stats_age_s >= t.OLD_S, finding, stats_age_s)
     if topic_age_s is None:
         return _by_history(window, waiting)
-    text = (
-        f"Nothing was dispatched or acknowledged while {entries(waiting)} entries wait; the oldest message of the topic's "
-        f"backlog is {duration(topic_age_s)} old."
-    )
-    return Stillness(topic_age_s >= t.OLD_S, text, topic_age_s)
+    finding = BACKLOG_OLD.says("still_by_topic", age_s=topic_age_s, waiting=waiting)
+    return Stillness(topic_age_s >= t.OLD_S, finding, topic_age_s)
 
 
 def always_waiting_entries(window: Window) -> float | None:
@@ -85,14 +98,14 @@ def always_waiting_entries(window: Window) -> float | None:
 
     Where messages per entry are not known, each unacknowledged message may be an entry.
     """
-    held = window.column("unacked_msg")
+    with_consumers = window.column("unacked_msg")
     if not tracks_unacked(window) or _per_entry(window):
         # Deducted already, or not to be.
-        held = [None] * len(held)
+        with_consumers = [None] * len(with_consumers)
     known = [
         left - (unacked or 0.0)
         for minutes in (low_entries(window), undelivered_entries(window))
-        for left, unacked in zip(minutes, held, strict=True)
+        for left, unacked in zip(minutes, with_consumers, strict=True)
         if left is not None
     ]
     return min(known) if known else None
@@ -118,7 +131,7 @@ def _moved(window: Window) -> bool | None:
     ):
         return True
     if window.total("counter_resets") or window.any("broker_changed"):
-        # Whoever came back a moment ago had no time to move anything.
+        # A topic that came back a moment ago had no time to move anything.
         return None
     before = window.before(t.OLD_S * SECOND_MS)
     ready = before.array("backlog_ready_entries")
@@ -131,11 +144,8 @@ def _by_history(window: Window, waiting: float) -> Stillness:
     known_s = int((~np.isnan(seen.array("out_msg_delta"))).sum()) * MINUTE_MS / SECOND_MS
     per_entry = _per_entry(window)
     if known_s < t.COVERAGE_FULL_SHARE * t.OLD_S or per_entry is None:
-        return Stillness(None, "How long it has waited was not measured.")
+        return Stillness(None, BACKLOG_OLD.says("age_not_measured"))
     published = float(np.nansum(seen.array("in_msg_delta")))
-    text = (
-        f"Nothing was dispatched for {duration(known_s)} while {entries(waiting)} entries waited and {number(published)} "
-        "messages were published."
-    )
+    finding = BACKLOG_OLD.says("still_by_history", known_s=known_s, waiting=waiting, published=published)
     # Without those the backlog may not be there: imprecise counts keep what is gone.
-    return Stillness(published / per_entry > t.LEAST_ENTRIES, text, known_s)
+    return Stillness(published / per_entry > t.LEAST_ENTRIES, finding, known_s)
