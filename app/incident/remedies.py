@@ -31,7 +31,7 @@ from throttlescope.app.presentation.blocks import (
 from throttlescope.ingest.core.times import SECOND_MS
 from throttlescope.models.messages.catalogue import Message, message, sentence
 from throttlescope.models.messages.limiting import limiting_factor
-from throttlescope.models.messages.rounded import duration
+from throttlescope.models.messages.units import duration
 from throttlescope.models.recommendation import Recommendation
 
 if TYPE_CHECKING:

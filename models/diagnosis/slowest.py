@@ -17,7 +17,7 @@ from throttlescope.models.diagnosis.consumers import ONE_ACTIVE
 from throttlescope.models.diagnosis.single_consumers import METRICS, Consumer, measured, of_stats, with_stats
 from throttlescope.models.diagnosis.window import SubscriptionKey
 from throttlescope.models.messages.catalogue import Message, message
-from throttlescope.models.messages.rounded import number
+from throttlescope.models.messages.units import number
 from throttlescope.transforms.promql.source import Series
 
 #: So many slow consumers are named.

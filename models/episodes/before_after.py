@@ -21,7 +21,7 @@ from throttlescope.ingest.contracts.vocabulary import LEVELS, UNITS
 from throttlescope.ingest.core.times import MINUTE_MS
 from throttlescope.models.diagnosis.window import MinuteColumns, SubscriptionKey, Window, by_subscription
 from throttlescope.models.episodes.changes import LimitChange
-from throttlescope.models.messages.rounded import entries, number
+from throttlescope.models.messages.units import entries, number
 
 #: How far before and after a change is looked: three windows of a verdict.
 SPAN_MS = 15 * MINUTE_MS

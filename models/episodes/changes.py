@@ -20,7 +20,7 @@ from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
 from throttlescope.ingest.contracts.vocabulary import UNITS
 from throttlescope.models.diagnosis.window import SubscriptionKey
 from throttlescope.models.messages.catalogue import sentence
-from throttlescope.models.messages.rounded import per_period
+from throttlescope.models.messages.units import per_period
 
 #: What is read of ``limits``.
 COLUMNS = (

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from throttlescope.models.messages.catalogue import Message, message
-from throttlescope.models.messages.rounded import duration
+from throttlescope.models.messages.units import duration
 
 
 @dataclass(frozen=True)

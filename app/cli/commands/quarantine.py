@@ -75,7 +75,9 @@ def list_rows(
     from throttlescope.app.queries.quarantine import read_quarantined
 
     options = CommandOptions(context)
-    rows = read_quarantined(options.lake(absolute=False), reason=reason, run_id=run, with_readmitted=everything)
+    rows = read_quarantined(
+        options.lake(absolute=False), reason=reason, run_id=run, with_readmitted=everything
+    )
     write_quarantined(rows, options)
 
 

@@ -219,7 +219,7 @@ def _admin_data(
             "diagnose_now.admin_incomplete",
             requests=len(admin_data.failures),
             scope=first.scope,
-            key=first.key,
+            subject=first.key,
             reason=first.reason,
         )
     ]

@@ -294,7 +294,7 @@ def _groups(parts: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _percent(share: np.ndarray) -> np.ndarray:
-    """What decides how :func:`~throttlescope.models.messages.rounded.share` says a share."""
+    """What decides how :func:`~throttlescope.models.messages.units.share` says a share."""
     percent = 100 * share
     rounded = np.rint(percent)
     rounded = np.where((percent > 0) & (percent < 1), 0.5, rounded)

@@ -7,7 +7,7 @@ SENTENCES = {
     "diagnose_now.no_admin": "Limits are unknown: no admin API was named (--pulsar-admin URL).",
     "diagnose_now.admin_failed": "Limits are unknown. {error}",
     "diagnose_now.admin_incomplete": (
-        "{requests} requests to the admin API have no answer, such as {scope} of {key}: {reason}. Their content is unknown."
+        "{requests} requests to the admin API have no answer, such as {scope} of {subject}: {reason}. Their content is unknown."
     ),
     "diagnose_now.other_cluster": "Limits are unknown: {difference}. Where it is the same cluster, name it with --cluster {cluster}.",
     "diagnose_now.not_placed": "{series} series could not be placed: {reason}.",
