@@ -131,6 +131,7 @@ bench: setup parts ## measure the targets, each side by side with what it is com
 	@for script in benchmarks/*.py; do echo "$$script" >&2; $(BIN)/python -m benchmarks.$$(basename "$$script" .py) $(BENCH_ARGS) || exit; done
 
 screenshots: setup ## make the pictures of the pages anew, from the demo's lake, a recording's and a simulation
+	@rm -rf .demo
 	@$(BIN)/throttlescope demo --no-serve --quiet > /dev/null
 	@$(BIN)/python -m tests.app.web.screenshots --lake .demo --out docs/images
 	@$(BIN)/throttlescope simulate docs/guides/what-if-example.yaml --quiet --plot docs/images/what-if.png > /dev/null
@@ -138,6 +139,8 @@ screenshots: setup ## make the pictures of the pages anew, from the demo's lake,
 	@$(BIN)/python -m tests.lab.simulated.whatif picture .bench/example docs/images/what-if-lake.png
 
 golden: setup ## write the golden files anew: what commands, mistakes and pages say of the demo's lake
+	@# From nothing: a lake that is there keeps the sentences of the code that wrote them.
+	@rm -rf .demo
 	@$(BIN)/throttlescope demo --no-serve --quiet > /dev/null
 	@$(BIN)/python -m tests.golden .demo
 

@@ -79,17 +79,17 @@ def _part_of(rows: Mapping[tuple[str, int], int]) -> Column:
 
 def _hours(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:
     """Cut rows that are sorted by cluster, hour and part into one table for each."""
-    batches, batches_hour = [], None
+    of_hour, hour_now = [], None
     for batch in batches:
         place = (batch.column(name).to_pylist() for name in ("cluster", _HOUR, _PART))
         start = 0
         for hour, run in groupby(zip(*place, strict=True)):
             length = sum(1 for _ in run)
-            if batches and hour != batches_hour:
-                yield pa.Table.from_batches(batches)
-                batches = []
-            batches.append(batch.slice(start, length))
-            batches_hour = hour
+            if of_hour and hour != hour_now:
+                yield pa.Table.from_batches(of_hour)
+                of_hour = []
+            of_hour.append(batch.slice(start, length))
+            hour_now = hour
             start += length
-    if batches:
-        yield pa.Table.from_batches(batches)
+    if of_hour:
+        yield pa.Table.from_batches(of_hour)
