@@ -119,6 +119,7 @@ def test_the_fluid_model_says_what_was_recorded(folder: Path) -> None:
                 assert np.abs(worlds[1] - seen).mean() <= max(100.0, 0.1 * peak), asked
 
 
+@pytest.mark.long
 def test_drawing_is_repeatable_per_number() -> None:
     for family in FAMILIES:
         texts = {scenario_yaml(family, seed, number) for seed in (1, 2) for number in (1, 2, 3)}

@@ -23,6 +23,7 @@ def _changed(tmp_path: Path, change) -> Path:
     return file
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("change", "words"),
     [

@@ -46,6 +46,7 @@ def run_pytest(folder, text, required):
     )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("text", seeds(SKIPS.values()), ids=SKIPS)
 def test_a_skip_of_what_is_required_fails(tmp_path, text):
     done = run_pytest(tmp_path, text, "broker,prometheus")

@@ -57,6 +57,7 @@ def test_minutes_and_verdicts_share_subscriptions(fleet):
     assert keys.join(judged.group_by(names).aggregate([]), names, join_type="inner").num_rows == 20
 
 
+@pytest.mark.long
 def test_interrupted_lake_creation_continues(tmp_path, monkeypatch):
     """It is made once."""
     monkeypatch.setattr(web_lake, "FOLDER", tmp_path)

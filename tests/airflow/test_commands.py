@@ -142,6 +142,7 @@ def test_empty_arguments_are_left_out():
     assert "" not in line
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("call", CALLS, ids=lambda call: call.arguments[0])
 @pytest.mark.parametrize("recordings", [(), ("one", "two")])
 def test_every_flag_exists_in_the_command(call, recordings):

@@ -41,6 +41,7 @@ def folder(tmp_path_factory):
     return folder
 
 
+@pytest.mark.long
 def test_a_table_says_what_when_how_much_and_who_is_learned(folder):
     outcome = throttlescope("anomalies", "--lake", folder, "--zone", "Europe/Berlin")
     assert outcome.code == 0
@@ -56,6 +57,7 @@ def test_a_table_says_what_when_how_much_and_who_is_learned(folder):
     assert "Comparing with the weeks before" in outcome.err
 
 
+@pytest.mark.long
 def test_json_and_csv_carry_every_column(folder):
     rows = json.loads(throttlescope("anomalies", "--lake", folder, "--format", "json", "--quiet").out)
     assert {(row["subscription"], row["state"]) for row in rows} == {
@@ -68,6 +70,7 @@ def test_json_and_csv_carry_every_column(folder):
     assert [row["signal"] for row in cells] == [row["signal"] for row in rows]
 
 
+@pytest.mark.long
 def test_a_selector_and_a_range(folder):
     command = ("anomalies", "--lake", folder, "--format", "json", "--quiet", "--subscription", BILLING)
     assert len(json.loads(throttlescope(*command).out)) == 2
@@ -91,6 +94,7 @@ def test_nothing_unusual_is_an_answer(folder):
     assert outcome.err == ""
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("flags", "words"),
     [

@@ -50,6 +50,7 @@ def test_an_unreachable_prometheus(lake, reader):
     assert "Fix: check the address" in line
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("answer", "words", "fix"),
     [
@@ -85,6 +86,7 @@ def test_a_selector_that_cannot_be_read(lake, selector):
         assert "selector" in refused(lake, 2, "--prometheus", url, *RANGE, "--match", selector)
 
 
+@pytest.mark.long
 def test_a_missing_token_file(lake, tmp_path):
     with answering(html) as url:
         line = refused(lake, 2, "--prometheus", url, *RANGE, "--token-file", tmp_path / "none")

@@ -60,6 +60,7 @@ def test_help_names_every_command_the_zone_and_the_exit_codes():
         assert word in outcome.out
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("path", [path[1:] for path in command_paths()[1:]])
 def test_every_command_and_option_has_help(path):
     outcome = throttlescope(*path, "--help")
@@ -92,6 +93,7 @@ def test_help_comes_before_anything_heavy_is_imported():
     assert done.stderr.strip() == "[]"
 
 
+@pytest.mark.long
 def test_help_costs_less_than_half_a_second_of_processor():
     def seconds(*arguments):
         before = os.times()
@@ -105,6 +107,7 @@ def test_help_costs_less_than_half_a_second_of_processor():
     assert min(seconds("-m", "throttlescope.app.cli", "--help") for _ in range(3)) < max(0.5, 2.5 * bare)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -207,6 +210,7 @@ def test_verdicts_as_csv_open_safely_in_a_spreadsheet(lake):
     assert json.loads(rows[0]["evidence"])[0]["symptom"] == "rho"
 
 
+@pytest.mark.long
 def test_verdicts_as_tables_state_units_zone_and_freshness(lake):
     summary = throttlescope("verdicts", "--lake", lake.root).out
     for words in (

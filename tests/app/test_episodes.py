@@ -54,6 +54,7 @@ def test_csv_has_a_row_each(lake):
     assert json.loads(rows[0]["causes"])[0]["cause"] == "throttled"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("options", "partitions"),
     [
@@ -100,6 +101,7 @@ def test_what_is_stored_is_what_is_printed(lake):
     assert throttlescope("episodes", "--lake", lake.root).out.count("123,456") == 2
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("options", "says"),
     [

@@ -160,6 +160,7 @@ def test_what_is_judged_bit_by_bit_is_what_is_judged_at_once(tmp_path):
     assert all(first == last for first, last in ends)
 
 
+@pytest.mark.long
 def test_a_subscription_that_is_not_seen_any_more_has_windows_until_it_is_out_of_them(tmp_path):
     lake = Lake(tmp_path)
     audit = minutes("audit", 20, **SLOW)

@@ -100,12 +100,14 @@ def test_the_table_says_what_happens_then_and_why(lake) -> None:
     assert "A line through" in done.out
 
 
+@pytest.mark.long
 def test_no_backlog_is_no_error(lake) -> None:
     done = throttlescope("forecast", "--lake", lake.root)
     assert (done.code, done.out.splitlines()[0]) == (0, "No backlog to forecast")
     assert run_forecast(lake, "--subscription", f"{TOPIC}#billing") == []
 
 
+@pytest.mark.long
 def test_the_back_test_finds_the_drain(lake) -> None:
     done = throttlescope("forecast", "--lake", lake.root, "--back-test", "--format", "json", "--quiet")
     assert (done.code, done.err) == (0, "")
@@ -139,6 +141,7 @@ def test_a_part_of_the_history(lake) -> None:
     assert json.loads(late.out)["never"] == 0
 
 
+@pytest.mark.long
 def test_what_was_stored_is_judged_as_it_was_made(tmp_path) -> None:
     lake = lake_of(tmp_path, series_of())
     expired = [None] * 40 + [500.0] + [0.0] * 9
@@ -162,6 +165,7 @@ def test_what_was_stored_is_judged_as_it_was_made(tmp_path) -> None:
     )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
@@ -202,6 +206,7 @@ def test_a_fleet_is_read_some_topics_at_a_time(tmp_path, monkeypatch) -> None:
     assert sizes == [len(BACKLOG)] * 3
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "answers", [[], policies(runtime=EVERYWHERE, namespace={"message_ttl_in_seconds": 60})]
 )

@@ -85,6 +85,7 @@ def watched(lake, until_ms):
     )
 
 
+@pytest.mark.long
 def test_idle_is_not_late(tmp_path):
     """Read up to an hour later, and nothing was there: late only once nobody looks any more."""
     lake = with_series(lake_with(tmp_path, [verdict(0)]), prod=HOUR + FIVE)

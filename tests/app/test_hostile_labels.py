@@ -130,6 +130,7 @@ def test_no_name_became_a_path(lake) -> None:
     assert not [name for name in names if "evil" in name or ".." in name]
 
 
+@pytest.mark.long
 def test_what_cannot_be_placed_is_kept_and_shown(lake) -> None:
     outcome = throttlescope("quarantine", "list", "--lake", lake.root, "--format", "json")
     assert outcome.code == 0, outcome.err
@@ -185,6 +186,7 @@ def test_a_terminal_is_told_nothing_but_text(lake) -> None:
     assert not {"\x1b", "\x07", "\x9b", "\0", "\u202e"} & set(outcome.out)
 
 
+@pytest.mark.long
 def test_files_to_take_away_hold_them_all(lake) -> None:
     client = create_app(lake.root).server.test_client()
     rows = pq.read_table(io.BytesIO(client.get("/export/table/series.parquet").data)).to_pylist()

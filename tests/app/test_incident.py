@@ -67,6 +67,7 @@ def bundle(lake: Lake, folder: Path, subscription: str, *options: object) -> dic
     return opened(out)
 
 
+@pytest.mark.long
 def test_a_bundle_holds_every_file_and_says_what_each_is(lake, tmp_path):
     found = bundle(lake, tmp_path, BILLING)
     assert set(found) == FILES
@@ -83,6 +84,7 @@ def test_a_bundle_holds_every_file_and_says_what_each_is(lake, tmp_path):
     assert manifest["told_rules_version"] == "0-sample"
 
 
+@pytest.mark.long
 def test_the_page_answers_in_one_order(lake, tmp_path):
     page = bundle(lake, tmp_path, BILLING)["README.md"].decode()
     places = [page.index(f"- **{fact}:**") for fact in FACTS]
@@ -97,6 +99,7 @@ def test_the_page_answers_in_one_order(lake, tmp_path):
     assert "could not be computed: --advice-within is 0" in head
 
 
+@pytest.mark.long
 def test_the_same_lake_gives_the_same_bytes(lake, tmp_path):
     once, twice = tmp_path / "once.zip", tmp_path / "twice.zip"
     for out in (once, twice):
@@ -111,6 +114,7 @@ def test_the_same_lake_gives_the_same_bytes(lake, tmp_path):
     assert report["not_made"] == ["advice: --advice-within is 0"]
 
 
+@pytest.mark.long
 def test_files_for_programs_hold_the_episode_and_two_hours_before(lake, tmp_path):
     found = bundle(lake, tmp_path, BILLING)
     minutes = list(csv.DictReader(io.StringIO(found["signals.csv"].decode())))
@@ -131,6 +135,7 @@ def test_files_for_programs_hold_the_episode_and_two_hours_before(lake, tmp_path
     assert {one["level"] for one in limits["told"]} == {"broker", "topic", "subscription"}
 
 
+@pytest.mark.long
 def test_drained_backlog_is_reported_at_its_worst(lake, tmp_path):
     page = bundle(lake, tmp_path, LIFTED)["README.md"].decode()
     assert page.startswith("# `recommendations`: throttled by the subscription message limit")
@@ -139,6 +144,7 @@ def test_drained_backlog_is_reported_at_its_worst(lake, tmp_path):
     assert "A limit changed: subscription.msg 50 per 1 s -> none." in page
 
 
+@pytest.mark.long
 def test_a_moment_and_a_range_can_be_chosen(lake, tmp_path):
     at_ms, start_ms = START_MS + 75 * MINUTE_MS, START_MS + 30 * MINUTE_MS
     found = bundle(lake, tmp_path, BILLING, "--at", format_time(at_ms), "--start", format_time(start_ms))
@@ -150,6 +156,7 @@ def test_a_moment_and_a_range_can_be_chosen(lake, tmp_path):
     assert {row["made_at_ms"] for row in forecasts} == {at_ms}
 
 
+@pytest.mark.long
 def test_worst_partition_is_reported_others_listed(lake, tmp_path):
     page = bundle(lake, tmp_path, PARTED)["README.md"].decode()
     assert "This report is about partition 1, the one with the largest backlog." in page
@@ -160,6 +167,7 @@ def test_worst_partition_is_reported_others_listed(lake, tmp_path):
     assert "The other partitions" not in one
 
 
+@pytest.mark.long
 def test_unread_limits_are_missing_not_zero(lake, tmp_path):
     found = bundle(lake, tmp_path, UNKNOWN)
     page = found["README.md"].decode()
@@ -169,6 +177,7 @@ def test_unread_limits_are_missing_not_zero(lake, tmp_path):
     assert {one["rate"] for one in json.loads(found["limits.json"])["told"]} == {None}
 
 
+@pytest.mark.long
 def test_minutes_without_verdicts_make_a_bundle_that_says_so(tmp_path):
     whole = write_sample_lake(tmp_path / "whole", (SAMPLES[0],))
     bare = Lake(tmp_path / "bare")
@@ -181,6 +190,7 @@ def test_minutes_without_verdicts_make_a_bundle_that_says_so(tmp_path):
     assert "entries ready for delivery" in page
 
 
+@pytest.mark.long
 def test_verdicts_without_minutes_make_a_bundle_that_says_so(tmp_path):
     whole = write_sample_lake(tmp_path / "whole", (SAMPLES[0],))
     bare = Lake(tmp_path / "bare")
@@ -209,6 +219,7 @@ def test_limits_alone_make_a_bundle_that_says_so(tmp_path):
     assert (observed["rate_msg"], observed["observed"]) == (50, format_time(START_MS))
 
 
+@pytest.mark.long
 def test_report_has_deadlines_policies_and_losses(tmp_path):
     lake = write_sample_lake(tmp_path / "lake", (SAMPLES[0],))
     rows = lake.read("signals").to_pylist()
@@ -257,6 +268,7 @@ def test_report_has_deadlines_policies_and_losses(tmp_path):
     assert all(b"hunter2" not in content for content in found.values())
 
 
+@pytest.mark.long
 def test_report_names_users_of_shared_limit(tmp_path):
     samples = tuple(sample for sample in SAMPLES if sample.topic == "persistent://shop/web/feed")
     lake = write_sample_lake(tmp_path / "lake", samples)
@@ -268,6 +280,7 @@ def test_report_names_users_of_shared_limit(tmp_path):
     assert rows[1].endswith("| this one |")
 
 
+@pytest.mark.long
 def test_the_page_links_to_the_app(lake, tmp_path):
     found = bundle(lake, tmp_path, BILLING, "--external-url", "https://scope.example/base/")
     link = "https://scope.example/base/subscription?cluster=sample-east&topic=persistent%3A%2F%2Fshop%2Fcheckout%2Forders"
@@ -275,6 +288,7 @@ def test_the_page_links_to_the_app(lake, tmp_path):
     assert f'href="{link.replace("&", "&amp;")}' in found["incident.html"].decode()
 
 
+@pytest.mark.long
 def test_a_zip_that_is_there_stays_unless_forced(lake, tmp_path):
     out = tmp_path / "mine.zip"
     out.write_text("mine")
@@ -287,6 +301,7 @@ def test_a_zip_that_is_there_stays_unless_forced(lake, tmp_path):
     assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
 
 
+@pytest.mark.long
 def test_without_a_name_the_zip_is_called_by_what_it_tells(lake, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     done = throttlescope("incident", "--lake", lake.root, "--subscription", BILLING, *QUICK)
@@ -294,6 +309,7 @@ def test_without_a_name_the_zip_is_called_by_what_it_tells(lake, tmp_path, monke
     assert [path.name for path in tmp_path.iterdir()] == ["incident-sample-east-billing-20261120T030000Z.zip"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("options", "says"),
     [

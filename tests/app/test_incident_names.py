@@ -86,6 +86,7 @@ def bundles(lake) -> dict[str, tuple[Incident, Bundle]]:
     return {kind: bundle_of(lake, kind) for kind in NAMES}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", NAMES)
 def test_no_name_becomes_a_path(bundles, kind):
     incident, bundle = bundles[kind]

@@ -128,6 +128,7 @@ def test_the_hole_was_a_gap_and_is_closed(mended):
     assert quality
 
 
+@pytest.mark.study
 def test_a_backfill_that_was_killed_and_overtaken_goes_on_and_gives_the_same_lake(
     spark, server, mended, tmp_path, monkeypatch
 ):

@@ -149,6 +149,7 @@ def test_control_characters_do_not_reach_the_terminal(lake):
     assert "\x1b" not in well(promql(lake, '"\\x1b[2J"'))
 
 
+@pytest.mark.long
 def test_csv_has_a_line_per_point_and_reads_back(lake):
     said = well(promql(lake, "jobs_total", *RANGE, "--format", "csv"))
     rows = list(csv.DictReader(io.StringIO(said)))
@@ -204,6 +205,7 @@ def test_lookback_is_that_of_the_flag(lake):
     assert json.loads(well(promql(lake, "jobs_total", *late, "--lookback", "30s")))["result"] == []
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("arguments", "code", "words"),
     [

@@ -26,6 +26,7 @@ def check(lake, *arguments):
     return throttlescope("quality", "check", "--lake", lake.root, "--quiet", *arguments)
 
 
+@pytest.mark.long
 def test_an_error_is_exit_code_3_and_is_in_the_lake(lake):
     outcome = check(lake, *HOUR, "--gate", "signals", "--format", "json")
     assert outcome.code == 3
@@ -37,6 +38,7 @@ def test_an_error_is_exit_code_3_and_is_in_the_lake(lake):
     assert sum(not row["success"] for row in stored) == 1
 
 
+@pytest.mark.long
 def test_other_clusters_and_idle_hours_do_not_stop(lake):
     assert check(lake, *HOUR, "--gate", "signals", "--cluster", "other").code == 0
     idle = check(lake, *LATER)
@@ -44,6 +46,7 @@ def test_other_clusters_and_idle_hours_do_not_stop(lake):
     assert "0 subscription hours" in idle.out
 
 
+@pytest.mark.long
 def test_what_is_large_is_counted_where_the_master_is(lake, monkeypatch):
     """A small lake is counted in this process, and nobody asks for the master."""
     nowhere = ("--gate", "signals", "--cluster", "other", "--master", "sc://127.0.0.1:9")
@@ -60,6 +63,7 @@ def test_what_is_large_is_counted_where_the_master_is(lake, monkeypatch):
     assert asked == ["sc://127.0.0.1:9"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

@@ -101,6 +101,7 @@ def test_a_lake_without_checks_says_so(tmp_path):
     assert "not checked" in words
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

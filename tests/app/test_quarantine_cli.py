@@ -30,6 +30,7 @@ def run_quarantine(lake, *arguments):
     return json.loads(outcome.out)
 
 
+@pytest.mark.long
 def test_row_is_listed_shown_repaired_and_readmitted(lake):
     rows = run_quarantine(lake, "list", "--reason", "missing_key_label")
     assert len(rows) == 3
@@ -103,6 +104,7 @@ def test_names_cannot_steer_a_terminal(lake):
         assert "\x1b" not in outcome.out
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

@@ -63,6 +63,7 @@ def test_json_has_the_same(lake):
     assert document["check"]["fluid_error_share"] < 0.05
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("options", "says"),
     [

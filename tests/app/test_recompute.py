@@ -45,6 +45,7 @@ def snapshot(draw):
     }
 
 
+@pytest.mark.long
 def test_whatever_changes_what_was_known_of_an_hour_changes_its_text():
     draw = random.Random(83)  # noqa: S311
     changed = kept = 0

@@ -43,6 +43,7 @@ def test_json_has_the_verdict_its_minutes_and_what_differs(lake):
     assert found["again"]["evidence"][0]["weight"] == "for"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("name", "at", "says"),
     [

@@ -68,6 +68,7 @@ def test_check_counts_what_is_in_good_files(rules):
     assert [(row["fault"], row["promtool_accepts"], row["remarks"]) for row in found] == [(None, True, [])]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("text", "words"),
     [

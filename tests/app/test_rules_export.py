@@ -378,6 +378,7 @@ def test_periods_that_fit_twice_into_the_window(scrape_s):
         assert bool(re.fullmatch(pattern, str(period_s))) == (period_s * 2000 <= options.window_ms), period_s
 
 
+@pytest.mark.long
 def test_a_cluster_that_is_called_otherwise_or_not_at_all(tmp_path):
     found = recorded("sub-msg-1000")
     (row,) = [row for row in found.truth if row["cause"] == "throttled"]
@@ -421,6 +422,7 @@ def test_the_command_writes_and_counts(tmp_path):
     assert {path.name for path in (tmp_path / "new" / "rules").iterdir()} == {RULES_NAME, INHIBIT_NAME}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

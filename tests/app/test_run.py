@@ -159,6 +159,7 @@ def test_ingest_stops_before_signals(tmp_path):
 
 
 @pytest.mark.usefixtures("_spark_session")
+@pytest.mark.study
 def test_the_demo_prints_a_line_per_subscription_and_becomes_the_web_app(tmp_path, monkeypatch):
     config = tmp_path / "minutes.toml"
     config.write_text('every = "1m"\nforecast_every = "1m"\n')

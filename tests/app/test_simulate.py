@@ -205,6 +205,7 @@ def test_progress_goes_to_stderr_and_says_when_it_compiles(written, monkeypatch)
     assert "compiles the simulator" in first
 
 
+@pytest.mark.long
 def test_a_kernel_that_has_run_is_compiled(written):
     simulated(written(example()))
     assert scenarios.is_compiled()
@@ -213,6 +214,7 @@ def test_a_kernel_that_has_run_is_compiled(written):
 # TDMQ
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("file", sorted(SHIPPED.glob("*.yaml")), ids=lambda file: file.stem)
 def test_tdmq_scenarios_give_windows(file):
     found = answer(file)
@@ -234,6 +236,7 @@ def test_the_101st_message_waits_600_ms():
     assert "600.0" in table
 
 
+@pytest.mark.long
 def test_idle_and_late_windows_are_left_out_of_the_table_and_counted():
     idle = simulated(SHIPPED / "five-nodes.yaml")
     assert "15 windows in which nothing happened are left out." in idle
@@ -244,6 +247,7 @@ def test_idle_and_late_windows_are_left_out_of_the_table_and_counted():
 # Plots
 
 
+@pytest.mark.long
 def test_a_plot_is_one_file_that_needs_no_network(written, tmp_path):
     to = tmp_path / "plot.html"
     timeline = [
@@ -324,6 +328,7 @@ def limited(**fields):
     return {"limits": [{"level": "topic", "set_at": "topic", "topic": "orders"} | fields]}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("fields", "words"),
     [
@@ -365,6 +370,7 @@ def test_rows_that_fit_in_csv_may_be_too_many_for_json(written, nothing_runs):
     assert "expected at most 200,000. Fix: add --every 2" in line
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("content", "words"),
     [
@@ -388,6 +394,7 @@ def test_a_file_that_cannot_be_read(written, nothing_runs, tmp_path):
     assert "not a text in UTF-8" in refused(tmp_path / "bytes.yaml")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("options", "words"),
     [

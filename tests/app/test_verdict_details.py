@@ -60,6 +60,7 @@ def output_of(*arguments) -> str:
     return outcome.out
 
 
+@pytest.mark.long
 def test_verdicts_of_one_subscription_are_followed_by_its_consumers(lake):
     page = output_of("verdicts", "--lake", lake.root, "--subscription", f"{Recorded(SLOW).topic}#billing")
     assert "1 of 3 consumers is slow" in page
@@ -80,6 +81,7 @@ def test_the_consumers_of_a_stored_window(lake):
     assert (absent.of, absent.told_by) == (0, None)
 
 
+@pytest.mark.long
 def test_a_partitioned_topic_as_one(lake):
     found = json.loads(
         output_of(
@@ -128,6 +130,7 @@ def test_changes_of_limits_and_what_they_did(lake):
     assert len(rows) == len(found)
 
 
+@pytest.mark.long
 def test_changes_are_narrowed(lake):
     (down, up) = [
         row

@@ -46,6 +46,7 @@ def test_the_latest_window_of_each_subscription(lake):
     ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("wanted", "windows"),
     [

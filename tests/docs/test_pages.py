@@ -42,6 +42,7 @@ def test_make_targets_that_a_page_names_exist(page):
     assert named <= make_targets()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("page", PAGES, ids=page_name)
 def test_commands_that_a_page_names_exist(page):
     import typer

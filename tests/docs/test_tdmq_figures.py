@@ -108,6 +108,7 @@ def test_bandwidth_throttles_where_tps_are_low():
     assert {second.processed for second in seconds(tables, "production")} == {16}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("deliver_after_ms", [0, -60_000, 1])
 def test_any_delay_field_counts_as_delayed(deliver_after_ms):
     scenario = shipped("delay-field")
@@ -176,6 +177,7 @@ def test_partition_below_quota_is_not_throttled():
     assert longest_wait_ms(tables, "production") == 0
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("rate", "checked", "mean", "busiest"),
     [(400, "each_push", 107.5, 110), (400, "window_end", 200, 400), (1000, "window_end", 500, 1000)],

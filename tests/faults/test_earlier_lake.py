@@ -42,6 +42,7 @@ def written(then):
     return sorted(json.dumps(row, sort_keys=True) for row in then)
 
 
+@pytest.mark.long
 def test_earlier_lake_is_read_unchanged(earlier):
     lake, rows = earlier
     assert check(lake) == []
@@ -56,6 +57,7 @@ def test_earlier_lake_is_read_unchanged(earlier):
     assert counts == {table: len(rows.get(table, ())) for table in TABLES}
 
 
+@pytest.mark.long
 def test_earlier_lake_is_written_and_compacted(earlier):
     lake, rows = earlier
     for table, then in rows.items():

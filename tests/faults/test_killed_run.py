@@ -5,7 +5,7 @@ import pytest
 from tests.faults import pipeline
 
 
-@pytest.mark.long
+@pytest.mark.study
 @pytest.mark.spark
 def test_killed_run_repeated_equals_undisturbed(tmp_path):
     scene = pipeline.undisturbed("run of a recording", ("run", "--recording", pipeline.RECORDING), tmp_path)

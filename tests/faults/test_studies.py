@@ -69,9 +69,9 @@ def test_damage_is_named_and_repaired(tmp_path):
     assert {name.split(":")[0] for name in line.tally} >= {"data file", "commit", "checkpoint", "repair"}
 
 
-@pytest.mark.long
 @pytest.mark.spark
 @pytest.mark.prometheus
+@pytest.mark.study
 def test_disordered_intervals_give_the_same_lake(spark, tmp_path):
     """With a clock that jumps."""
     with running_prometheus() as server:
@@ -112,7 +112,7 @@ def test_the_page_says_what_the_figures_say():
     assert page.PAGE.read_text() == page.filled(page.PAGE.read_text())
 
 
-@pytest.mark.long
+@pytest.mark.study
 def test_lost_rows_are_detected(tmp_path, monkeypatch):
     """The studies can fail: a reader that leaves a file out is found by all of them."""
     files = Lake.files

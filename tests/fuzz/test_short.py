@@ -70,6 +70,7 @@ def _raising(error: Exception):
     return read
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("read", "kind"),
     [
@@ -121,6 +122,7 @@ def _troubled_child(pipe, at, name: str, seed: int, first: int, after: int, skip
     pipe.close()  # fmt: skip
 
 
+@pytest.mark.long
 def test_dead_child_costs_one_input(tmp_path, monkeypatch) -> None:
     """A silent one too; the run continues."""
     monkeypatch.setattr(running, "SILENCE_S", 1.0)

@@ -39,6 +39,7 @@ def every(start_ms, end_ms, step_ms=15_000):
     return list(range(start_ms, end_ms, step_ms))
 
 
+@pytest.mark.long
 def test_random_silences_are_those_of_the_twin(tmp_path):
     draw = random.Random(7)  # noqa: S311
     for number in range(6):

@@ -116,6 +116,7 @@ def test_concurrently_created_table_is_a_conflict(tmp_path):
         lake.commit("samples", [mine], run_id="r2", read_version=None)
 
 
+@pytest.mark.long
 def test_racing_writers_lose_nothing(tmp_path):
     lake = Lake(tmp_path)
     faults = []
@@ -149,6 +150,7 @@ def test_repeated_upsert_writes_no_version(tmp_path):
     assert lake.upsert("truth", truth("s", cause="throttled"), run_id="r3") == 1
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("hostile", ["../../etc", "a'b\"c", "new\nline", "per%cent", "ünï"])
 def test_hostile_partition_values_stay_values(tmp_path, hostile):
     lake = Lake(tmp_path / "lake")

@@ -10,6 +10,8 @@ import time
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler
 
+import pytest
+
 from tests.app.http_server import listening
 from tests.fuzz.targets.messages import chunked_message, frame
 from tests.naive.xor import encode_chunk
@@ -79,6 +81,7 @@ def endless(sent: list[int]) -> Iterator[str]:
         yield url
 
 
+@pytest.mark.long
 def test_read_of_endless_series_is_refused() -> None:
     sent = [0]
     with endless(sent) as url:

@@ -343,6 +343,7 @@ def test_odd_names_are_one_path_segment_each() -> None:
 # -- into the lake -------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_topics_with_a_backlog_are_requested(answers, tmp_path: Path) -> None:
     lake = Lake(tmp_path / "lake")
     ingest_recordings(TaskThreads(), lake, [list_shipped()[RECORDING]], "run")
@@ -394,6 +395,7 @@ def test_sampling_asks_a_silent_partition_once(answers) -> None:
     assert Counter(row["partition"] for row in found.topic_stats.to_pylist()) == {0: 3}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("age_ms", "scraped", "samples"), [(0, False, 4), (0, True, 0), (3_600_000, False, 0)]
 )

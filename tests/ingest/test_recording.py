@@ -38,6 +38,7 @@ def rewritten(folder: Path, name: str, content: bytes) -> None:
     (folder / "recording.json").write_text(json.dumps(about))
 
 
+@pytest.mark.long
 def test_shipped_recordings_are_whole() -> None:
     shipped = list_shipped()
     assert len(shipped) >= 9
@@ -52,6 +53,7 @@ def test_shipped_recordings_are_whole() -> None:
             assert set(table["cluster"].to_pylist()) == {name}
 
 
+@pytest.mark.long
 def test_ingested_like_any_source(tmp_path: Path) -> None:
     lake = Lake(tmp_path / "lake")
     names = (NAME, "slow-small")
@@ -165,6 +167,7 @@ def test_samples_that_are_none(copy: Path) -> None:
             read_recording(copy)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("labels", "times", "words"),
     [

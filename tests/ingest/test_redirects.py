@@ -69,6 +69,7 @@ def ours(tmp_path_factory):
     return certificate(tmp_path_factory.mktemp("tls"), "localhost", "127.0.0.1")
 
 
+@pytest.mark.long
 @by_each_reader
 @with_each_credential
 def test_prometheus_redirect_elsewhere_drops_credentials(ask, credential) -> None:

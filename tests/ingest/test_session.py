@@ -76,6 +76,7 @@ def test_run_prints_and_leaves_nothing(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("broken", ["exit 1", "echo 'Error: no memory' >&2; exit 1"])
 def test_failed_jvm_start_is_one_line(tmp_path, broken):
     java = tmp_path / "bin" / "java"

@@ -89,6 +89,7 @@ def test_future_watermark_is_refused_until_reset(tmp_path):
     check_clock(lake, KEY, 9 * HOUR_MS)
 
 
+@pytest.mark.long
 def test_watermark_equals_slow_twin(tmp_path):
     """The twin keeps a set of minutes and walks along it."""
     seed = 20261122

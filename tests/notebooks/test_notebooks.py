@@ -63,14 +63,11 @@ def test_what_is_kept_is_what_is_told(tmp_path):
 
 
 @pytest.mark.spark
-@pytest.mark.long
+@pytest.mark.study
 @pytest.mark.timeout(2400)
-@pytest.mark.parametrize(
-    "wanted", [pytest.param(WANTED[:1], id="first"), pytest.param(WANTED, id="all", marks=pytest.mark.study)]
-)
-def test_notebooks_reproduce_stored_outputs(tmp_path, wanted):
-    fresh = executed(wanted, tmp_path)
-    for name in wanted:
+def test_notebooks_reproduce_stored_outputs(tmp_path):
+    fresh = executed(WANTED, tmp_path)
+    for name in WANTED:
         got, kept = told(fresh[name]), told(read(name))
         assert len(got) == len(kept) > 3
         for number, (mine, theirs) in enumerate(zip(got, kept, strict=True), 1):

@@ -162,6 +162,7 @@ def test_empty_answer_matches_prometheus_output(server):
     assert data_json(QueryAnswer("vector", steps, empty)) == data_of(server, "query", query="nothing")
 
 
+@pytest.mark.long
 def test_values_match_the_slow_twin():
     values = random_values(400_000, seed=21)
     answer = QueryAnswer("matrix", Steps(0, len(values) - 1, 1), np.asarray(values))
@@ -209,6 +210,7 @@ def test_truncation_keeps_first_series_and_warns():
     assert truncate(scalar, 1) == (scalar, False)
 
 
+@pytest.mark.long
 def test_large_answer_is_written_quickly():
     """Two million points in less than a second of processor time."""
     values = np.random.default_rng(1).random((2000, 1000)) * 1000

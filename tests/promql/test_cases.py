@@ -19,6 +19,7 @@ def name_of(path):
     return path.stem
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("engine", [OurEngine, LakeEngine])
 @pytest.mark.parametrize("path", FILES, ids=name_of)
 def test_ours(path, engine):
@@ -34,6 +35,7 @@ def test_ours(path, engine):
     assert tried >= 10
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("path", FILES, ids=name_of)
 def test_ours_asked_otherwise(path):
     """What is pinned does not move, and an instant query is the middle of a range query around it."""

@@ -211,6 +211,7 @@ QUERIES = [
 TIMES = (START_MS + 30 * MINUTE_MS, END_MS - MINUTE_MS, 7 * MINUTE_MS + 1)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("text", QUERIES)
 def test_here_as_in_one_slow_evaluation(lake, naive_source, text):
     found = Engine(lake).range(text, *TIMES)

@@ -166,6 +166,7 @@ def numbers_for(function: str) -> list[tuple[str, ...]]:
     return [("0.5", "0.1"), ("0.9", "0.9"), ("NaN", "0.5")]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("function", RANGE_FUNCTIONS)
 @pytest.mark.parametrize(
     "window",
@@ -313,6 +314,7 @@ def test_clamp_between_two_scalars(low, high):
     assert len(found) == (0 if crossed else len(NUMBERS))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "op", ["+", "-", "*", "/", "%", "==", "!=", ">", "<", ">=", "<=", "== bool", "<= bool"]
 )

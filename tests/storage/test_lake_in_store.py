@@ -125,6 +125,7 @@ print(number)
 """
 
 
+@pytest.mark.study
 def test_readers_see_whole_versions_during_rewrites(object_store, tmp_path):
     root, ended, seen, faults = object_store.lake("readers"), threading.Event(), {}, []
     first = [write_data_file(root, "samples", block([0.0], number)) for number in range(BLOCKS)]

@@ -49,6 +49,7 @@ def gauge(values, **labels):
     )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(3))
 def test_range_evaluation_equals_single_moments(tmp_path, seed):
     path = tmp_path / "some.rules.yml"
@@ -68,6 +69,7 @@ def test_range_evaluation_equals_single_moments(tmp_path, seed):
     assert 0 < evaluation.outcomes[failing].failures < evaluation.outcomes[failing].evaluations
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("spans", [[30_000], [100_000, 105_000, 420_000, 777_000], [1_200_001]])
 def test_spans_do_not_show(tmp_path, spans):
     path = tmp_path / "some.rules.yml"

@@ -88,6 +88,7 @@ def random_lake(tmp_path_factory):
     return lake, series, path, end_ms, result
 
 
+@pytest.mark.long
 def test_lake_gets_the_in_memory_results(random_lake):
     lake, series, path, end_ms, result = random_lake
     results, evaluation = results_of(scheduled(path, INTERVAL_MS), series, SHIFT_MS, end_ms)
@@ -108,6 +109,7 @@ def test_lake_gets_the_in_memory_results(random_lake):
     assert len({time - time % BLOCK_MS for times, _, _ in expected.values() for time in times}) >= 2
 
 
+@pytest.mark.long
 def test_a_second_run_changes_nothing(random_lake):
     lake, _, path, end_ms, _ = random_lake
     before = [lake.version(table) for table in ("samples", "series")]
@@ -127,6 +129,7 @@ def test_several_runs_are_one_run(random_lake, tmp_path, cuts_ms):
     assert files_of(lake) == files_of(whole)
 
 
+@pytest.mark.long
 def test_short_spans_give_the_same_files(random_lake, tmp_path, monkeypatch):
     whole, series, path, end_ms, result = random_lake
     assert result.spans == 1
@@ -199,6 +202,7 @@ def test_results_are_read_like_any_metric(tmp_path):
         assert answer.value.values.tolist() == [[value]], query
 
 
+@pytest.mark.long
 def test_alerts_go_on_in_the_next_run(tmp_path):
     values = [1.0] * 6 + [0.0] * 8
     rule = "alert: A, expr: 'm > 0', for: 3m, keep_firing_for: 5m"
@@ -247,6 +251,7 @@ def test_rules_that_cannot_be_written_are_refused(tmp_path, rule, words):
     assert files_of(lake) == before
 
 
+@pytest.mark.long
 def test_shipped_rules_equal_columns_of_signals(tmp_path):
     rules = load_rules()
     metrics = {selector.metric_name for rule in rules for selector in rule.selectors}

@@ -113,6 +113,7 @@ def test_metrics_that_are_read_are_known():
     assert metrics_read() <= set(METRICS)
 
 
+@pytest.mark.long
 def test_every_subscription_minute_comes_once(lake):
     tasks = plan_tasks(lake, ["east", "west"], START_MS, END_MS, parallelism=4)
     assert len(tasks) >= 4
@@ -234,6 +235,7 @@ def recorded_signals(tmp_path_factory):
     return [row for row in rows if not row["topic"].endswith("__change_events")]
 
 
+@pytest.mark.long
 def test_recorded_backlog_is_input_minus_output(recorded_signals):
     """Conservation: between two minutes the backlog grows by what was published less what was acknowledged.
 

@@ -67,6 +67,7 @@ def test_origins_can_be_narrowed(api_lake):
         assert answer.headers.get("Access-Control-Allow-Origin") == (origin if allowed else None)
 
 
+@pytest.mark.long
 def test_the_sample_cap(api_lake):
     client = client_with(api_lake, max_samples=100)
     assert failure(client.get("/api/v1/query_range", query_string={**RANGE, "query": f"rate({BACKLOG}[5m])"})) == (
@@ -220,6 +221,7 @@ def test_a_file_that_is_gone(broken):
     assert lives_on(client)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("column", ["values", "timestamps_ms", "series_id", "stale_ms"])
 def test_a_missing_column(broken, column):
     root, files = broken

@@ -79,6 +79,7 @@ def test_history_says_what_changed(lake):
     assert "replaced" in throttlescope("lake", "history", "verdicts", "--lake", lake.root).out
 
 
+@pytest.mark.long
 def test_compact_expire_vacuum(lake):
     assert of(lake, "compact")["tables"][0]["files_before"] == 0  # the files have only just come
     dry = {row["table"]: row for row in of(lake, "compact", "--settled", "0s", "--dry-run")["tables"]}
@@ -105,6 +106,7 @@ def test_compact_expire_vacuum(lake):
     assert lake.read("verdicts").num_rows == 5
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
@@ -132,6 +134,7 @@ def test_check_fails_where_a_file_is_missing(lake):
     assert (outcome.code, "missing, with 1 rows" in outcome.out) == (1, True)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -165,6 +168,7 @@ def test_missing_files_are_one_line_and_exit_code_1(lake):
     assert "Files of table verdicts are missing; got 5 of them" in outcome.line
 
 
+@pytest.mark.long
 def test_verdicts_and_promql_as_of(lake):
     def windows(*arguments):
         outcome = throttlescope("verdicts", "--all", "--format", "json", "--lake", lake.root, *arguments)

@@ -65,6 +65,7 @@ def test_a_folder_without_a_lake_is_refused_in_one_line(tmp_path):
     assert not (tmp_path / "nothing").exists()
 
 
+@pytest.mark.long
 def test_a_session_and_a_master_are_one_too_many(folder):
     with pytest.raises(InputError, match="Spark is configured twice"):
         open_lake(folder, session=object(), master="local[1]")

@@ -77,6 +77,7 @@ def test_a_cluster_of_the_configuration(recorded, tmp_path):
     assert (unknown.code, "names no cluster" in unknown.line) == (2, True)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

@@ -47,6 +47,7 @@ def limit(dice, topic, observed_ms):
     }  # fmt: skip
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(3))
 def test_it_is_what_a_walk_through_every_row_finds(tmp_path, seed):
     dice = random.Random(seed)  # noqa: S311 - no secret

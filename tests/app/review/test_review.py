@@ -130,12 +130,14 @@ def test_limits_that_bind_and_those_that_never_do(lake):
     )
 
 
+@pytest.mark.long
 def test_without_forecasts_that_is_said(lake):
     found = run_review(lake)
     assert found["forecasts"] is None
     assert "no forecast" in found["no_forecasts"]
 
 
+@pytest.mark.long
 def test_stored_forecasts_are_judged_as_the_back_test_judges_them(tmp_path):
     lake = lake_of(tmp_path, forecasts.series_of())
     rows = rows_of(forecasts.BACKLOG)
@@ -163,6 +165,7 @@ def test_stored_forecasts_are_judged_as_the_back_test_judges_them(tmp_path):
     assert found["all"]["decided"] > 10
 
 
+@pytest.mark.long
 def test_lists_have_the_requested_length(lake):
     assert len(run_review(lake, "--most", 1)["agreement"]["disagreements"]) == 1
     assert run_review(lake, "--most", 1)["flips"]["between"] == {"throttled -> healthy": 2}
@@ -265,6 +268,7 @@ def fill_clusters(lake, rows):
         fill(lake, [row for row in rows if row["cluster"] == cluster])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_counts_are_those_of_the_slow_twins(tmp_path, seed):
     lake = random_lake(tmp_path, seed)

@@ -108,6 +108,7 @@ def test_one_table_that_went_away_is_enough(folder, client):
     assert (up(client, "verdicts"), up(client, "limits")) == (0, 1)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("table", ["verdicts", "limits"])
 @pytest.mark.parametrize("cut", [None, 0, 100])
 def test_data_files_that_are_gone_or_cut_short(folder, client, table, cut, caplog):

@@ -92,6 +92,7 @@ def test_address_round_trip(address):
     assert AlertsAddress.parse(urlsplit(address.href()).query) == address
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("query", "says"),
     [
@@ -151,6 +152,7 @@ def test_lake_without_samples_is_explained(sample_lake):
 # -- what a preview says
 
 
+@pytest.mark.long
 def test_firings_are_counted_judged_and_lead_to_their_time(app, lake):
     view, tree = previewed(app, lake, text=LARGE)
     said = {(one.firing.labels["subscription"], one.said) for one in view.judged}
@@ -171,6 +173,7 @@ def test_firings_are_counted_judged_and_lead_to_their_time(app, lake):
     assert billing.firing.active_ms < link.at_ms <= END_MS
 
 
+@pytest.mark.long
 def test_kind_decides_which_firings_are_real(app, lake):
     by_kind = {}
     for kind in ("limit", "consumers", None):
@@ -185,6 +188,7 @@ def test_kind_decides_which_firings_are_real(app, lake):
     assert {one.firing.labels["subscription"] for one in labelled.judged if one.said == REAL} == {"archive"}
 
 
+@pytest.mark.long
 def test_missed_backlogs_are_listed(app, lake):
     view, tree = previewed(
         app, lake, text=rule('pulsar_subscription_back_log{subscription="billing"} > 10000')
@@ -217,6 +221,7 @@ def test_alert_of_a_topic_is_compared_with_its_subscriptions(app, lake):
     assert said["persistent://shop/checkout/payments"][0] == NOT_REAL
 
 
+@pytest.mark.long
 def test_rule_labels_without_a_subscription(app, lake):
     odd = 'label_replace(label_replace(pulsar_subscription_back_log > 10000, "partition", "-", "", ""), "subscription", "x\\u202e", "", "")'
     view, tree = previewed(app, lake, text=rule(f"max by (topic, partition, subscription) ({odd})"))
@@ -276,6 +281,7 @@ def test_one_preview_at_a_time(app, lake, monkeypatch):
     assert "It would have fired" in show(app, query)
 
 
+@pytest.mark.long
 def test_time_and_results_are_bounded(lake, monkeypatch):
     query = "?" + urlsplit(AlertsAddress(None, LARGE, **RANGE).href()).query
     slow = create_app(lake.root, limits=QueryLimits(Options(timeout_s=1e-9)))

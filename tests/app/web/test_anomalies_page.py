@@ -77,6 +77,7 @@ def test_broken_address_is_an_error(query):
 # -- the list ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_anomalies_that_began_together_are_one_group(reader, rows):
     found = stored.groups(reader, AnomaliesAddress(), START_MS, END_MS)
     assert found.anomalies == len(rows)
@@ -154,6 +155,7 @@ def test_a_subscription_is_reached_at_that_time(reader, rows):
 # -- nothing ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_each_kind_of_nothing_has_its_own_text(reader, tmp_path, sample_lake):
     assert "No anomaly matches these filters." in shown(reader, AnomaliesAddress(search="nobody"))
     before = AnomaliesAddress(start_ms=START_MS - 12 * DAY_MS, end_ms=START_MS - 11 * DAY_MS)
@@ -218,6 +220,7 @@ def test_an_anomaly_of_an_old_link_is_explained(reader):
     assert "not in the lake any longer" in read(page.opened_part(reader, AnomaliesAddress(opened=wanted)))
 
 
+@pytest.mark.long
 def test_names_are_text_and_links_stay_here(reader, rows):
     _, address = opening(rows, HOSTILE, "in_msg_rate")
     for part in walk([page.page_parts(reader, AnomaliesAddress()), page.opened_part(reader, address)]):

@@ -53,6 +53,7 @@ def test_pages_make_the_whole(reader):
     assert paged == whole
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("view", "column", "field"),
     [
@@ -84,6 +85,7 @@ def test_an_unknown_column_is_no_way_into_sql(reader):
     assert names(reader, end=5)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("search", "expected"),
     [
@@ -202,6 +204,7 @@ def test_an_empty_lake_reads_as_nothing(tmp_path):
     assert not (tmp_path / "none").exists(), "reading creates nothing"
 
 
+@pytest.mark.long
 def test_a_commit_is_seen_by_the_next_request(tmp_path):
     one = Sample("persistent://a/b/c", "one", (Phase(0),))
     two = Sample("persistent://a/b/c", "two", (Phase(0),))
@@ -212,6 +215,7 @@ def test_a_commit_is_seen_by_the_next_request(tmp_path):
     assert sorted(names(reader)) == ["one", "two"]
 
 
+@pytest.mark.long
 def test_files_that_a_vacuum_took_are_not_missed(tmp_path):
     """The old snapshot's files go away between two requests: the reader takes the newest version."""
     sample = Sample("persistent://a/b/c", "one", (Phase(0),))

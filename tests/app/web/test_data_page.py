@@ -245,6 +245,7 @@ def test_an_empty_lake_is_explained(tab, tmp_path):
     assert "Traceback" not in said
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("tab", TABS)
 def test_names_are_text_and_links_stay_here(tab, reader):
     for part in walk(page.content_of(reader, DataAddress(tab, run=GATED if tab != "verdict" else None))):

@@ -24,6 +24,7 @@ def view_of(reader, name: str):
     return read_view(reader, SubscriptionAddress(key))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["billing", "recommendations", "features"])
 def test_plotly_finds_nothing_wrong_with_a_pages_figures(reader, name):
     graphs = find(page(view_of(reader, name)), "Graph")
@@ -41,6 +42,7 @@ def test_a_strip_of_limits_is_right_too():
     assert len(go.Figure(figure.to_dict()).data) == 2
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["billing", "recommendations"])
 def test_a_page_of_the_columns_that_it_names_is_the_page_of_all(reader, name):
     view = view_of(reader, name)

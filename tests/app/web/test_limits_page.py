@@ -134,6 +134,7 @@ def test_row_shows_unit_period_and_proof(limits_reader):
     assert LimitsAddress.parse(urlsplit(subscription["href"]).query) == SUBJECT
 
 
+@pytest.mark.long
 def test_how_fresh_and_what_is_not_known(limits_reader, reader):
     found = known(limits_reader)
     assert found.observed_ms >= START_MS + 2 * BLOCK_MS
@@ -266,6 +267,7 @@ def test_changes_are_those_of_the_command(limits_reader, limits_lake):
     assert event.compared.before.rho > 0.9 > event.compared.after.rho
 
 
+@pytest.mark.long
 def test_changes_follow_range_and_filters(limits_reader):
     raised_ms = changes(limits_reader, LimitsAddress(), START_MS, END_MS).events[0].event.new_from_ms
     assert changes(limits_reader, LimitsAddress(), START_MS, raised_ms).total == 0

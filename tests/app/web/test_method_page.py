@@ -148,6 +148,7 @@ def test_less_evidence_and_times_are_there(found):
     )
 
 
+@pytest.mark.long
 def test_figures_of_other_rules_say_so(found):
     said = read(diagnosis.accuracy(found | {"rules_version": "0"}, MethodAddress()))
     assert f"These figures are of rules 0. The installed rules are {RULES_VERSION}" in said

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pyarrow as pa
+import pytest
 
 from tests.app.web.components import find
 from tests.app.web.sample_lake import END_MS, SAMPLES, START_MS, Phase, Sample, write_sample_lake
@@ -74,6 +75,7 @@ def test_the_largest_backlogs_are_those_of_the_episodes(reader):
     assert all(link.href.startswith("/subscription?cluster=") for link in links)
 
 
+@pytest.mark.long
 def test_backlog_at_its_floor_is_not_listed(tmp_path):
     """Its episode stays open."""
     lake = write_sample_lake(tmp_path, SAMPLES[:3])
@@ -90,6 +92,7 @@ def test_backlog_at_its_floor_is_not_listed(tmp_path):
     assert left == rows[1:]
 
 
+@pytest.mark.long
 def test_counts_are_compared_with_a_day_before(tmp_path):
     lake = write_sample_lake(tmp_path, SAMPLES[:3])
     assert queries.counts_a_day_before(LakeReader(tmp_path)) is None

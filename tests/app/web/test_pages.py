@@ -232,6 +232,7 @@ def test_missing_evidence_comes_with_its_fix(page):
     assert "The naive rule says: ● the consumers (differs)" in said
 
 
+@pytest.mark.long
 def test_charts_appear_where_there_is_something_to_draw(page):
     def charts(name):
         return [graph.id["panel"] for graph in find(page(name), "Graph")]
@@ -389,6 +390,7 @@ def test_hostile_names_are_text_and_nothing_else(page):
         assert "onerror" not in str(graph.figure)
 
 
+@pytest.mark.long
 def test_the_same_view_gives_the_same_page(reader):
     view = read_view(reader, address("billing"))
     assert subscription.page(view).to_plotly_json().keys() == subscription.page(view).to_plotly_json().keys()

@@ -75,6 +75,7 @@ def name_of(row: dict, by: str, owners: dict) -> str:
 # -- the table --------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("by", ["topic", "namespace", "broker"])
 def test_places_are_the_newest_verdicts_counted_one_by_one(reader, sample_lake, by):
     owners, groups = brokers(sample_lake), {}
@@ -222,6 +223,7 @@ def cells(lanes) -> dict:
     }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("address", PLACES, ids=lambda address: f"{address.by} {address.name}")
 @pytest.mark.parametrize(
     ("start_ms", "length_ms"),
@@ -341,6 +343,7 @@ def test_links_shift_the_range_and_keep_the_rollup(reader):
     assert later.start_ms == END_MS
 
 
+@pytest.mark.long
 def test_the_day_before_is_compared(tmp_path, monkeypatch):
     from tests.app.web import sample_lake as made
 

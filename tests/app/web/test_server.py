@@ -85,6 +85,7 @@ def test_the_first_page_shows_a_frame_before_any_script(client):
     assert "<script" not in body
 
 
+@pytest.mark.long
 def test_pages_are_built_ahead_for_the_first_reader(sample_lake, tmp_path):
     # Overview, the worst subscription, and what comes later on its page; of an empty lake the overview alone.
     assert warm_pages.build(LakeReader(sample_lake)) == 3
@@ -135,6 +136,7 @@ def test_invalid_address_is_explained_without_rows(client):
     assert response["subscriptions-grid"]["getRowsResponse"] == {"rowData": [], "rowCount": 0}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("query", "says"),
     [
@@ -161,6 +163,7 @@ def test_an_unknown_page_is_explained(client):
     assert "There is no such page." in json.dumps(response)
 
 
+@pytest.mark.long
 def test_a_fault_never_shows_its_trace(tmp_path, caplog, monkeypatch):
     """A lake whose log cannot be read: the page says which. An unexpected error: the page says so, the trace goes to the log."""
     lake = write_sample_lake(tmp_path / "lake", SAMPLES[:1])

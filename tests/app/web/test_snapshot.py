@@ -64,6 +64,7 @@ def add_one(lake, name):
     upsert(lake, "verdict_latest", [row | {"subscription": name}])
 
 
+@pytest.mark.long
 def test_request_is_answered_by_one_version(app, lake):
     """A later request is answered by the next version."""
     reader = LakeReader(lake.root)
@@ -76,6 +77,7 @@ def test_request_is_answered_by_one_version(app, lake):
         assert newest.freshness(reader).subscriptions == before
 
 
+@pytest.mark.long
 def test_requests_do_not_wait_for_next_snapshot(app, lake, monkeypatch):
     lake_reader, may_go_on, is_making = LakeReader(lake.root), threading.Event(), threading.Event()
     before = count(app, lake_reader)
@@ -94,6 +96,7 @@ def test_requests_do_not_wait_for_next_snapshot(app, lake, monkeypatch):
     until(lambda: count(app, lake_reader) == before + 1)
 
 
+@pytest.mark.long
 def test_what_could_not_be_read_is_tried_again(app, lake, monkeypatch, caplog):
     lake_reader, failures = LakeReader(lake.root), []
     before = count(app, lake_reader)
@@ -112,6 +115,7 @@ def test_what_could_not_be_read_is_tried_again(app, lake, monkeypatch, caplog):
     assert caplog.text.count("the lake could not be looked at: OSError: away") == 1, "logged once"
 
 
+@pytest.mark.long
 def test_unchanged_lake_is_not_read_again(lake, monkeypatch):
     """A change of the last two seconds is checked twice."""
     lake_reader, reads = LakeReader(lake.root), []
@@ -133,6 +137,7 @@ def test_unchanged_lake_is_not_read_again(lake, monkeypatch):
     assert "new" in {row["subscription"] for row in rows_of(lake_reader)}
 
 
+@pytest.mark.long
 def test_the_thread_ends_with_its_reader(lake):
     lake_reader = LakeReader(lake.root)
     before = set(threading.enumerate())
@@ -166,6 +171,7 @@ begun.wait()
     assert (done.returncode, done.stderr) == (0, "")
 
 
+@pytest.mark.long
 def test_pages_show_table_updated_by_runs(lake, tmp_path):
     """It has the rows that pages would compute."""
     kept = rows_of(LakeReader(lake.root))
@@ -177,6 +183,7 @@ def test_pages_show_table_updated_by_runs(lake, tmp_path):
     assert "only here" in {row["subscription"] for row in rows_of(LakeReader(lake.root))}
 
 
+@pytest.mark.long
 def test_cluster_without_rows_is_computed(tmp_path):
     """Next to a cluster that has rows."""
     lake = write_sample_lake(tmp_path, SAMPLES[:6] + SAMPLES[-2:])
@@ -188,6 +195,7 @@ def test_cluster_without_rows_is_computed(tmp_path):
     assert len(found) == 9
 
 
+@pytest.mark.long
 def test_outdated_rows_are_recomputed(lake):
     add_one(lake, "only here")
     row = max(
@@ -203,11 +211,13 @@ def test_outdated_rows_are_recomputed(lake):
         assert (row["window_end_ms"] + later_ms in ends) == is_anew
 
 
+@pytest.mark.long
 def test_a_long_query_draws_nothing_into_the_log(lake):
     setting = "SELECT current_setting('enable_progress_bar')"
     assert LakeReader(lake.root).read(lambda cursor, _: cursor.execute(setting).fetchall()) == [(False,)]
 
 
+@pytest.mark.long
 def test_names_are_searched_whatever_their_case(tmp_path):
     write_sample_lake(tmp_path, (Sample("persistent://A/b/Straße", "ONE", (Phase(0),)), *SAMPLES[:2]))
     found = newest.subscriptions(LakeReader(tmp_path), SubscriptionsAddress(search="STRASSE one"))
@@ -218,6 +228,7 @@ def test_names_are_searched_whatever_their_case(tmp_path):
         assert "selector" not in rows[0]
 
 
+@pytest.mark.long
 def test_answers_are_cached_while_version_lasts(lake, app):
     reader = LakeReader(lake.root)
     row = rows_of(reader)[0]
@@ -248,6 +259,7 @@ def test_answers_are_cached_while_version_lasts(lake, app):
     assert made == [1, 3]
 
 
+@pytest.mark.long
 def test_files_without_new_column_are_read(lake, app, monkeypatch):
     """Old files alone, new ones alone, and both: a page names all columns of the contract."""
     contract = TABLES["signals"]

@@ -126,6 +126,7 @@ def test_names_of_a_command_are_text():
     assert find(tree, "CopyButton")[0].value.endswith("\u202e'"), "copied as it is"
 
 
+@pytest.mark.long
 def test_an_answer_is_shown_for_its_own_window_alone(reader):
     data = state_of(read_view(reader, address("billing")))
     stored = {"of": PageState.of(data).answer_key, "found": FOUND, "why_not": None}
@@ -148,6 +149,7 @@ def test_a_limit_of_time_says_what_to_do(reader):
     assert "try again" in said
 
 
+@pytest.mark.long
 def test_there_is_no_button_where_nothing_holds_it(reader):
     def labels(name, **parts):
         tree = subscription.page(read_view(reader, address(name, **parts)))

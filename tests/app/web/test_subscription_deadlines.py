@@ -113,6 +113,7 @@ def test_the_newest_forecast_up_to_the_window_counts(reader):
     assert outlook(reader, BILLING, START_MS, START_MS + MINUTE_MS).forecasts == ()
 
 
+@pytest.mark.long
 def test_it_stands_on_the_card(reader):
     top, _, _ = read(subscription.page(read_view(reader, address("billing")))).partition("Verdict over time")
     assert "By when, if nothing changes Messages expire (TTL) in 2 h 14 m, at 05:14:00 UTC" in top

@@ -49,6 +49,7 @@ def with_deltas(tmp_path):
     return LakeReader(lake.root)
 
 
+@pytest.mark.long
 def test_neighbours_of_topic_limit_share_its_partition(tmp_path):
     """The largest use comes first."""
     uses = stored.neighbours(with_deltas(tmp_path), FEED, "topic.msg", *WINDOW)
@@ -71,6 +72,7 @@ def test_a_limit_of_its_own_has_no_neighbours(reader):
     assert context.neighbours([], {"limiter": None}, page_of(reader, "billing")) == []
 
 
+@pytest.mark.long
 def test_neighbours_link_to_same_moment(tmp_path):
     own = with_deltas(tmp_path)
     page = page_of(own, "search-index")

@@ -79,6 +79,7 @@ def test_a_value_between_two_gaps_is_seen(view):
     assert figure.data[0].mode == "lines+markers"
 
 
+@pytest.mark.long
 def test_age_of_oldest_message_has_own_chart(view):
     """Or one sentence where it was not measured."""
     said = read(subscription.page(view))
@@ -124,6 +125,7 @@ def week_of(view):
     )
 
 
+@pytest.mark.long
 def test_a_week_is_sent_in_less_than_it_may_take(view):
     sent = len(json.dumps(subscription.page(week_of(view)), cls=PlotlyJSONEncoder))
     assert 100_000 < sent < MOST_BYTES
@@ -158,6 +160,7 @@ def test_what_a_page_shows_is_given_back_as_it_was(view):
     assert page.window_ms == (END_MS - 5 * MINUTE_MS, END_MS)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "change",
     [

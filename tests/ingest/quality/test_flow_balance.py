@@ -82,6 +82,7 @@ def test_expiry_and_first_minute_are_counted():
     assert checked(rows)["success"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("rows", "words"),
     [

@@ -27,6 +27,7 @@ def good(folder, **changes):
     return hold(lake, "samples", [row])
 
 
+@pytest.mark.long
 def test_validated_series_pass(tmp_path):
     result = checked(good(tmp_path))
     assert result.failures() == []
@@ -35,6 +36,7 @@ def test_validated_series_pass(tmp_path):
     assert rows["samples_fresh"].endswith("1 of ranges that ended long ago")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("check", "stops", "changes"),
     [
@@ -62,6 +64,7 @@ def test_a_repeated_series_stops(tmp_path):
     assert failures(checked(lake))["series_key_unique"]["observed"] == "1 repeated series in 1 series"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("check", "labels"),
     [

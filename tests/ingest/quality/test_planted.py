@@ -27,6 +27,7 @@ def lake_of(folder, rows):
     return lake
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", GATES)
 def test_each_check_fails_only_at_fault(tmp_path, name):
     gate = GATES[name]

@@ -40,6 +40,7 @@ def test_missing_admin_api_is_no_fault(tmp_path):
     }  # fmt: skip
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("check", "stops", "rows"),
     [
@@ -67,6 +68,7 @@ def test_unusable_answers_are_found(tmp_path, check, stops, rows):
     assert result.stopped is stops
 
 
+@pytest.mark.long
 def test_day_without_answers_is_reported(tmp_path):
     """For a cluster with samples."""
     lake = lake_with(tmp_path, [answer()])

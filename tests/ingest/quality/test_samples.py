@@ -87,6 +87,7 @@ def test_warnings_alone_do_not_stop(tmp_path, good_blocks):
     assert not result.stopped
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("name", "fault"),
     [
@@ -152,6 +153,7 @@ def scraped(hour=0, lost=(), failed=(), series="f"):
 LACKS = "{0} scrapes that up has and the series does not in 1 blocks"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("blocks", "up", "told"),
     [
@@ -185,6 +187,7 @@ def test_series_is_compared_with_target_scrapes(tmp_path, blocks, up, told):
     assert beside_up(tmp_path, *blocks, up=up) == told
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("metric", "up", "labels", "judged"),
     [

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -54,6 +55,7 @@ def written(folder, name, table, rows):
     return str(path)
 
 
+@pytest.mark.long
 def test_equals_the_slow_twin():
     seen: Counter[str] = Counter()
 

@@ -21,6 +21,7 @@ def test_good_signals_pass():
     assert result.rows["observed"][0].as_py() == "1 subscription hours"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("check", "stops", "rows"),
     [
@@ -44,6 +45,7 @@ def test_impossible_signals_are_found(check, stops, rows):
     assert result.stopped is stops
 
 
+@pytest.mark.long
 def test_signals_are_read_from_the_lake(tmp_path):
     lake = hold(Lake(tmp_path), "signals", [signal(0), signal(1, rho_topic_msg=-1.0)])
     result = check_signals(None, lake, ["c"], HOUR, HOUR + BLOCK_MS, "run-1")

@@ -23,6 +23,7 @@ def test_good_verdicts_pass(tmp_path):
     assert result.rows["observed"][0].as_py() == "1 subscription hours"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("check", "stops", "rows"),
     [
@@ -44,6 +45,7 @@ def test_impossible_verdicts_are_found(tmp_path, check, stops, rows):
     assert result.stopped is stops
 
 
+@pytest.mark.long
 def test_skipped_subscription_is_missed(tmp_path):
     """Where its hour was judged."""
     lake = hold(Lake(tmp_path), "signals", [signal(m, subscription="s2") for m in range(60)])
@@ -58,6 +60,7 @@ def test_skipped_subscription_is_missed(tmp_path):
     assert checked(lake).failures() == []
 
 
+@pytest.mark.long
 def test_partly_judged_hour_passes(tmp_path):
     lake = hold(Lake(tmp_path), "signals", [signal(m, subscription="s2") for m in range(59)])
     hold(lake, "verdicts", [verdict(0)])

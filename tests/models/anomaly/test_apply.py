@@ -55,6 +55,7 @@ def in_order(rows):
     return sorted(rows, key=lambda row: (row["subscription"], row["start_ms"], row["signal"]))
 
 
+@pytest.mark.long
 def test_what_is_found_in_this_process(lake):
     rows = find_anomalies(lake, minute_ms(TODAY), minute_ms(TODAY + 1))
     found = {(row["subscription"], row["signal"], row["direction"]) for row in rows}

@@ -59,6 +59,7 @@ def test_traffic_is_repeatable_and_follows_local_clock():
     assert (minute[after], weekday[after]) == (0, 0)
 
 
+@pytest.mark.long
 def test_traffic_has_what_makes_it_hard():
     made = [subscription(SEED, number) for number in range(40)]
     assert {truth.kind for one in made for truth in one.truths} == set(KINDS)

@@ -56,6 +56,7 @@ def test_row_has_signal_place_and_neighbours(spiked):
     contract.conform(pa.Table.from_pylist(rows, schema=contract.loose_schema))
 
 
+@pytest.mark.long
 def test_row_order_does_not_change_answer(spiked):
     other = Subscription("audit", seed=2)
     table = signals(spiked, other)
@@ -106,6 +107,7 @@ def test_carried_over_minute_is_not_measured(spiked):
     assert (row["signal"], row["direction"]) == ("samples", "silence")
 
 
+@pytest.mark.long
 def test_silence_beside_a_subscription_that_is_heard():
     silent, heard = Subscription(), Subscription("audit", seed=2)
     silent.present[LAST * DAY + 600 : LAST * DAY + 660] = False

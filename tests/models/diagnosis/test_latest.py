@@ -95,6 +95,7 @@ def stored(lake: Lake) -> list[dict]:
     return lake.read("verdict_latest", columns=COLUMNS).sort_by(by).to_pylist()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(4))
 def test_latest_equals_walk_over_verdicts(tmp_path, seed):
     rows, lake = random_verdicts(seed), Lake(tmp_path)
@@ -108,6 +109,7 @@ def test_latest_equals_walk_over_verdicts(tmp_path, seed):
     assert stored(lake) == expected
 
 
+@pytest.mark.long
 def test_rows_do_not_depend_on_split(tmp_path):
     lake = Lake(tmp_path)
     write(lake, random_verdicts(7))

@@ -163,6 +163,7 @@ def test_a_topic_that_returns_stays_throttled(every_s):
     assert min(rho for rho in signals["rho_subscription_msg"].to_pylist() if rho is not None) > 0.9
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("began", [988, 700])
 @pytest.mark.parametrize("returned_s", [1601, 1607, 1613])
 def test_counter_that_returns_higher_is_new(began, returned_s):
@@ -228,6 +229,7 @@ def test_second_scrape_job_changes_no_verdict():
     assert {row["cause"] for row in both} == {"slow_consumers"}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("clock_s", [-300, -120, 120, 300, 86_400])
 def test_wrong_broker_clock_changes_no_side(clock_s):
     for limit, rate, side in ((LIMIT, LIMIT, "throttle"), (5000, 450, "consumer_capacity")):

@@ -179,6 +179,7 @@ TAKEN_AWAY = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("side", "changes"), PHYSICAL)
 def test_less_evidence_never_reverses_the_side(side, changes):
     for size in range(len(TAKEN_AWAY) + 1):

@@ -181,6 +181,7 @@ def about_quiet(rng: random.Random) -> Window:
     return window
 
 
+@pytest.mark.long
 @examples(30)
 @given(st.integers(0, 2**32))
 def test_screen_is_exact_at_its_bounds(seed):
@@ -188,6 +189,7 @@ def test_screen_is_exact_at_its_bounds(seed):
     compare(rows_of([about_quiet(rng) for _ in range(40)]), START_MS, END_MS)
 
 
+@pytest.mark.long
 def test_boundary_windows_cover_both_sides():
     rng = random.Random(1)  # noqa: S311
     answer = compare(rows_of([about_quiet(rng) for _ in range(400)]), START_MS, END_MS)
@@ -216,6 +218,7 @@ def hours(seed: int, minutes: int = 130) -> pa.Table:
     return pa.Table.from_pylist(rows, schema=SIGNALS)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("length", "every"), [(5, 5), (5, 1), (1, 1), (2, 3), (15, 5), (60, 60), (10, 20)])
 def test_windows_of_other_lengths_that_slide(length, every):
     rows = hours(length * 100 + every)

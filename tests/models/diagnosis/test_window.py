@@ -109,6 +109,7 @@ def test_a_window_is_whole_minutes(value):
         check_grid(MINUTE_MS, value)
 
 
+@pytest.mark.long
 def test_judging_needs_no_spark():
     code = "import sys, throttlescope.models.diagnosis.apply, throttlescope.models.evaluation; assert 'pyspark' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)

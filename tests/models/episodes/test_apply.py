@@ -96,6 +96,7 @@ def test_long_episode_continues_from_midnight(spark, tmp_path):
     assert one == once
 
 
+@pytest.mark.long
 def test_range_narrows_in_process_reads(tmp_path):
     rows, said = two_hours()
     lake = lake_of(tmp_path / "lake", rows, said)
@@ -111,6 +112,7 @@ def test_a_lake_without_signals_says_so(tmp_path):
         find_episodes(Lake(tmp_path / "nothing"))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("when", ["behind the look", "before the commit"])
 def test_incidents_include_concurrently_written_episodes(tmp_path, monkeypatch, when):
     rows, said = two_hours()

@@ -251,6 +251,7 @@ def test_what_is_not_known_is_not_zero():
 # -- recordings of a real broker ----------------------------------------------------------------
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("name", "limiter"),
     [

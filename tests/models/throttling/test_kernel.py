@@ -15,6 +15,7 @@ from throttlescope.models.throttling.twin import run_twin
 from throttlescope.models.throttling.world import World
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("first", seeds(range(0, 200, 20)))
 def test_kernel_equals_twin(first: int) -> None:
     for seed in range(first, first + 20):
@@ -22,6 +23,7 @@ def test_kernel_equals_twin(first: int) -> None:
         _compare(seed, compile_scenario(scenario, machine, seed), machine)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("first", seeds(range(1000, 1200, 20)))
 def test_kernel_shortcuts_equal_twin(first: int) -> None:
     """The kernel takes shortcuts there; of the worlds above only one in ten is such a world."""

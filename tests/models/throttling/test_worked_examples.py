@@ -138,6 +138,7 @@ def check(config: dict[str, Any], machine: Machine, out: Any, events: dict[str, 
     assert counted(run) == expected
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize(("config", "machine", "out", "events"), ROWS)
 def test_worked_examples_are_reproduced(config, machine, out, events, engine):
@@ -226,6 +227,7 @@ def test_row_43_partial_batch_costs_all_tokens(engine):
     assert run["permits"][:, 0].tolist() == [NO_FLOW - 10, NO_FLOW - 11]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("engine", ENGINES)
 def test_row_44_relative_limit_follows_publish_rate(engine):
     """1000 per second are published until 240 s; averages are renewed every 60 s, the consumer comes at 180 s."""

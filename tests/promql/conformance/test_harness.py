@@ -250,6 +250,7 @@ def test_templates_are_filled_with_every_combination():
     assert filled[0] == "topk(1m)"
 
 
+@pytest.mark.long
 def test_random_queries_cover_the_language():
     """Of the whole language; unbracketed operators may bind to what has no meaning, but rarely."""
     words: Counter[str] = Counter()

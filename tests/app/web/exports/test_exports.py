@@ -51,6 +51,7 @@ def query_of(key: SubscriptionPartition, **times: int) -> str:
     )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", sorted(TABLES))
 def test_every_table_comes_as_parquet_and_as_csv_with_all_its_rows(client, sample_lake, name):
     stored = Lake(sample_lake).read(name)

@@ -68,6 +68,7 @@ def test_the_api_refuses_it_as_prometheus_does(app, chunked):
     }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("chunked", [False, True], ids=["length", "chunked"])
 @pytest.mark.parametrize(
     ("size", "expected"),

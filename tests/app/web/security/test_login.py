@@ -34,6 +34,7 @@ def client(sample_lake, users):
 PATHS = ("/", "/_dash-layout", "/api/v1/labels", "/metrics", "/export/nothing", "/assets/app.js")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("path", PATHS)
 def test_everything_is_closed_but_the_health_of_the_process(client, path):
     answer = client.get(path)
@@ -43,6 +44,7 @@ def test_everything_is_closed_but_the_health_of_the_process(client, path):
     assert client.get("/healthz").status_code == 200
 
 
+@pytest.mark.long
 def test_a_person_of_the_file_gets_in_and_others_do_not(client):
     assert client.get("/", headers=basic("amélie")).status_code == 200
     assert client.get("/", headers=basic("amélie")).status_code == 200
@@ -51,6 +53,7 @@ def test_a_person_of_the_file_gets_in_and_others_do_not(client):
     assert client.get("/", headers={"Authorization": "Bearer x"}).status_code == 401
 
 
+@pytest.mark.long
 def test_who_is_taken_out_is_out_at_once_although_remembered(client, users):
     add_user(users, "bo", PASSWORD)
     assert client.get("/", headers=basic("bo")).status_code == 200
@@ -58,6 +61,7 @@ def test_who_is_taken_out_is_out_at_once_although_remembered(client, users):
     assert client.get("/", headers=basic("bo")).status_code == 401
 
 
+@pytest.mark.long
 def test_a_new_password_makes_the_old_one_useless(client, users):
     assert client.get("/", headers=basic("amélie")).status_code == 200
     assert not add_user(users, "amélie", "another one 123")

@@ -73,6 +73,7 @@ def test_changed_bit_is_found_by_file_name(lake):
     assert what == "its bytes are not those that were written, with 1 rows"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("change", "said"),
     [
@@ -124,6 +125,7 @@ def test_unreadable_commit_is_named_and_undone(lake):
     assert repair_log(lake, "verdicts") == []
 
 
+@pytest.mark.long
 def test_commit_cut_at_line_end_is_named(tmp_path):
     """It is whole JSON, and readers see fewer rows."""
     lake = Lake(tmp_path)

@@ -20,6 +20,7 @@ def compacted(lake, table="verdicts", **options):
     return compact(lake, table, **{"run_id": "compact", "now_ms": LATER, **options})
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(2))
 def test_rows_stay_and_places_have_one_file(tmp_path, seed):
     rng, lake = random.Random(seed), Lake(tmp_path)  # noqa: S311

@@ -20,6 +20,7 @@ def gone_of(lake, before_ms, **options):
     return {one.table: one for one in expire(lake, before_ms, run_id="expire", **options)}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", [1, 2])
 def test_rows_of_unfinished_hours_stay(tmp_path, seed):
     rng, lake = random.Random(seed), Lake(tmp_path)  # noqa: S311

@@ -30,6 +30,7 @@ def data_files(lake):
     return {file.relative_path.removeprefix("verdicts/") for file in lake.storage.list("verdicts/data")}
 
 
+@pytest.mark.long
 def test_named_files_equal_opening_every_version(tmp_path):
     rng, lake = random.Random(7), Lake(tmp_path)  # noqa: S311
     moments = []

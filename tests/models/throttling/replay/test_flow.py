@@ -31,6 +31,7 @@ def per_s(outlook):
     return -outlook.growth_entries_per_s
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "settings",
     [
@@ -66,6 +67,7 @@ def test_the_flow_drains_as_the_simulator_does(settings):
             assert one.drain_s == pytest.approx(other.drain_s, rel=0.06, abs=15)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "settings",
     [["processing_ms=1"], ["processing_ms=1", "subscription.msg=120"], ["processing_ms=1", "subscription.msg=none"], ["processing_ms=1", "load=0.6"],

@@ -72,6 +72,7 @@ def test_a_gap_is_found_and_said(tmp_path):
     assert ("whatif.gap", {"missing_s": 105.0}) in [(note.key, note.values) for note in notes]
 
 
+@pytest.mark.long
 def test_restart_counts_from_zero_and_is_noted(tmp_path):
     came = STEADY.copy()
     came[30:] -= came[29]
