@@ -238,7 +238,7 @@ def test_what_was_played_is_recorded_and_judged(tmp_path):
     assert Fleet.model_validate(yaml.safe_load((folder / "fleet.yaml").read_text())) == fleet
     found = fleet_figures([folder])["helm"]
     assert found["windows"] > 0
-    assert found["beside"]["windows"] > 0
+    assert found["near_operations"]["windows"] > 0
     assert "| helm | macro-F1 over causes |" in fleet_table({"helm": found})
     beginning = read(write_excerpt(folder, tmp_path / "demo", "retail", until_s=600))
     assert beginning.truth["cluster"].unique().to_pylist() == ["retail"]

@@ -68,7 +68,7 @@ def test_figures_by_hand() -> None:
     lines = whatif.summary([row]).splitlines()
     assert "| drains | 1 | 1 | 0 |" in lines
     assert "| of these, off by no more than one scrape | 1 of 1 | 1 of 1 | 0 of 0 |" in lines
-    (error,) = [line for line in lines if line.startswith("| told")]
+    (error,) = [line for line in lines if line.startswith("| with `processing_ms`, median error")]
     assert float(error.split("|")[2].removesuffix(" % ")) == pytest.approx(20, abs=5)
     late = whatif.Row(replace(drain, measured_s=40.0), answer, None)
     assert "| of these, off by no more than one scrape | 0 of 1 |" in whatif.summary([late])
