@@ -51,7 +51,7 @@ def measure(subscriptions: int, hours: int, chunk_hours: int) -> dict[str, Any]:
     from tests.lab.prometheus import running_prometheus
     from throttlescope.app.cli.settings import SourceFlags, settings_with
     from throttlescope.app.pipeline.backfill.chunks import chunks_of
-    from throttlescope.app.pipeline.backfill.run import run_chunks
+    from throttlescope.app.pipeline.backfill.run_chunks import run_chunks
     from throttlescope.app.pipeline.request import RunRequest
 
     end_ms = START_MS + hours * HOUR_MS

@@ -52,7 +52,7 @@ def measure(subscriptions: int, hours: int) -> dict[str, Any]:
     from tests.lab.prometheus import running_prometheus, write_arrays
     from throttlescope.app.cli.settings import SourceFlags, settings_with
     from throttlescope.app.pipeline.backfill.catch_up import chunks_since_watermark
-    from throttlescope.app.pipeline.backfill.run import run_chunks
+    from throttlescope.app.pipeline.backfill.run_chunks import run_chunks
     from throttlescope.app.pipeline.request import RunRequest
     from throttlescope.app.pipeline.run import run_pipeline
     from throttlescope.ingest.spark.session import spark_session

@@ -92,7 +92,7 @@ def backlog_rules(options: ExportOptions) -> list[ExportedRecording]:
 
 
 def queue_rules(options: ExportOptions) -> list[ExportedRecording]:
-    """Rules: are the consumers' queues full? (``models/diagnosis/consumers.py``)"""
+    """Rules: are the consumers' queues full? (``models/diagnosis/consumer_queues.py``)"""
     unacked, permits_max, permits_min = (
         f"{PREFIX}{name}" for name in ("unacked_msg", "permits_max", "permits_min")
     )

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 from throttlescope.app.pipeline.backfill.chunks import chunks_of
 from throttlescope.app.pipeline.backfill.finished_chunks import left_of
-from throttlescope.app.pipeline.backfill.run import Chunked, run_chunks
+from throttlescope.app.pipeline.backfill.run_chunks import Chunked, run_chunks
 from throttlescope.app.pipeline.events import SILENT, Progress
 from throttlescope.ingest.lake import Lake
 
 if TYPE_CHECKING:
-    from throttlescope.app.pipeline.backfill.plan import Planned
+    from throttlescope.app.pipeline.backfill.read_estimate import Planned
     from throttlescope.app.pipeline.request import RunRequest
 
 
@@ -24,7 +24,7 @@ def run_backfill(request: RunRequest, chunk_ms: int, *, progress: Progress = SIL
 
 def plan_backfill(request: RunRequest, chunk_ms: int) -> list[Planned]:
     """What each chunk would read; no samples are read, and nothing is written."""
-    from throttlescope.app.pipeline.backfill.plan import plan_chunks
+    from throttlescope.app.pipeline.backfill.read_estimate import plan_chunks
     from throttlescope.app.pipeline.sources.open import open_sources
 
     lake = Lake(request.settings.lake.absolute())

@@ -13,7 +13,7 @@ from throttlescope.ingest.core.times import format_time
 
 if TYPE_CHECKING:
     from throttlescope.app.pipeline.backfill.chunks import Chunk
-    from throttlescope.app.pipeline.backfill.run import Chunked
+    from throttlescope.app.pipeline.backfill.run_chunks import Chunked
     from throttlescope.app.pipeline.request import RunRequest
     from throttlescope.app.pipeline.results import RunResult
 
@@ -67,6 +67,6 @@ def run_diagnosis(request: RunRequest, *, missed: bool, progress: Progress = SIL
 def _run(request: RunRequest, chunks: list[Chunk], progress: Progress) -> RunResult | Chunked:
     if len(chunks) <= 1:
         return run_pipeline(request, progress=progress)
-    from throttlescope.app.pipeline.backfill.run import run_chunks
+    from throttlescope.app.pipeline.backfill.run_chunks import run_chunks
 
     return run_chunks(request, chunks, progress=progress)

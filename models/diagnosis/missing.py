@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from throttlescope.models.diagnosis import thresholds as t
 from throttlescope.models.diagnosis.causes import HEALTHY, UNKNOWN
 from throttlescope.models.diagnosis.clock import clock_off_s
-from throttlescope.models.diagnosis.consumers import tracks_unacked
+from throttlescope.models.diagnosis.consumer_queues import tracks_unacked
 from throttlescope.models.diagnosis.limiters import limits_age_s, read_share
 from throttlescope.models.diagnosis.stats_samples import read_stats
 from throttlescope.models.diagnosis.symptoms import Symptoms

@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from throttlescope.ingest.sources.consumer_stats import ConsumerStats
 from throttlescope.models.diagnosis import thresholds as t
-from throttlescope.models.diagnosis.consumers import ONE_ACTIVE
+from throttlescope.models.diagnosis.consumer_queues import ONE_ACTIVE
 from throttlescope.models.diagnosis.single_consumers import METRICS, Consumer, measured, of_stats, with_stats
 from throttlescope.models.diagnosis.window import SubscriptionKey
 from throttlescope.models.messages.catalogue import Message, message

@@ -10,7 +10,7 @@ from __future__ import annotations
 from functools import cache
 from typing import NamedTuple
 
-from throttlescope.models.diagnosis.consumers import QUEUES, Queue
+from throttlescope.models.diagnosis.consumer_queues import QUEUES, Queue
 from throttlescope.models.diagnosis.limiters import ACTIVITIES, ZONES, Activity, Zone
 from throttlescope.models.messages.catalogue import Message, render
 

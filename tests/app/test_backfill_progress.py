@@ -8,9 +8,9 @@ import pytest
 
 from tests.app.incremental import hour, request
 from throttlescope.app.cli.tables.backfill import print_chunked
-from throttlescope.app.pipeline.backfill import run as chunked
+from throttlescope.app.pipeline.backfill import run_chunks as chunked
 from throttlescope.app.pipeline.backfill.chunks import chunks_of
-from throttlescope.app.pipeline.backfill.run import chunk_words
+from throttlescope.app.pipeline.backfill.run_chunks import chunk_words
 from throttlescope.app.pipeline.results import RunResult
 from throttlescope.app.pipeline.sources.source import Ingested
 from throttlescope.app.presentation.progress import TerminalProgress

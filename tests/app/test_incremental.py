@@ -17,7 +17,7 @@ from throttlescope.app.cli.library_errors import carried
 from throttlescope.app.pipeline.backfill import catch_up
 from throttlescope.app.pipeline.backfill.chunks import chunks_of
 from throttlescope.app.pipeline.backfill.finished_chunks import left_of
-from throttlescope.app.pipeline.backfill.run import run_chunks
+from throttlescope.app.pipeline.backfill.run_chunks import run_chunks
 from throttlescope.app.pipeline.stages import Stages
 from throttlescope.ingest.core.errors import SourceError
 from throttlescope.ingest.core.times import BLOCK_MS

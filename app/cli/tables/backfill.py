@@ -7,7 +7,7 @@ import statistics
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from throttlescope.app.pipeline.backfill.run import before_words
+from throttlescope.app.pipeline.backfill.run_chunks import before_words
 from throttlescope.app.presentation.output import print_table, write_result, write_rows
 from throttlescope.models.messages.catalogue import sentence
 from throttlescope.models.messages.units import count, counted, duration_text, minute_text, visible
@@ -15,8 +15,8 @@ from throttlescope.models.messages.units import count, counted, duration_text, m
 if TYPE_CHECKING:
     from throttlescope.app.cli.settings import CommandOptions
     from throttlescope.app.pipeline.backfill.missed_hours import CaughtUp
-    from throttlescope.app.pipeline.backfill.plan import Planned
-    from throttlescope.app.pipeline.backfill.run import Chunked
+    from throttlescope.app.pipeline.backfill.read_estimate import Planned
+    from throttlescope.app.pipeline.backfill.run_chunks import Chunked
 
 
 def print_chunked(found: Chunked) -> None:
@@ -120,7 +120,7 @@ def write_chunked(found: Chunked, options: CommandOptions) -> None:
 
 def write_plan(planned: Sequence[Planned], options: CommandOptions) -> None:
     """Write what would be done in the requested format."""
-    from throttlescope.app.pipeline.backfill.plan import plan_lines
+    from throttlescope.app.pipeline.backfill.read_estimate import plan_lines
 
     write_rows(
         options.format,

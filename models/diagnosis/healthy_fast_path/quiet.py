@@ -15,7 +15,7 @@ import numpy as np
 from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
 from throttlescope.ingest.contracts.vocabulary import LEVELS, UNITS
 from throttlescope.models.diagnosis import thresholds as t
-from throttlescope.models.diagnosis.consumers import ONE_ACTIVE, TRACKS_UNACKED
+from throttlescope.models.diagnosis.consumer_queues import ONE_ACTIVE, TRACKS_UNACKED
 from throttlescope.models.diagnosis.healthy_fast_path.frame import Frame
 from throttlescope.models.diagnosis.healthy_fast_path.limiters import FastReading, or_, read
 

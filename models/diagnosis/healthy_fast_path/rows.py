@@ -14,9 +14,9 @@ from throttlescope.ingest.contracts.results import CONTRIBUTING, MISSING_EVIDENC
 from throttlescope.ingest.core.times import date_of
 from throttlescope.models.diagnosis import thresholds as t
 from throttlescope.models.diagnosis.causes import CAUSE_OF, NO_BACKLOG
-from throttlescope.models.diagnosis.healthy_fast_path.evidence import evidence
 from throttlescope.models.diagnosis.healthy_fast_path.frame import AT_ONCE, Frame, WindowGrid, frames
 from throttlescope.models.diagnosis.healthy_fast_path.quiet import Screened, screen
+from throttlescope.models.diagnosis.healthy_fast_path.quiet_evidence import evidence
 from throttlescope.models.diagnosis.verdict import CONFIDENCE_OF_GRADE, RULES_VERSION
 from throttlescope.models.diagnosis.window import SubscriptionKey
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from throttlescope.ingest.core.system_names import is_system
-from throttlescope.models.diagnosis.consumers import QueueReading, read_queue
+from throttlescope.models.diagnosis.consumer_queues import QueueReading, read_queue
 from throttlescope.models.diagnosis.history import Burst, ObservedCapacity, burst_before, capacity_seen
 from throttlescope.models.diagnosis.limiters import LimiterReading, read_limiters
 from throttlescope.models.diagnosis.symptoms import (

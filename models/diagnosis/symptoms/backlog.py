@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from throttlescope.models.diagnosis import promql
 from throttlescope.models.diagnosis import thresholds as t
-from throttlescope.models.diagnosis.consumers import low_entries, peak_entries, undelivered_entries
+from throttlescope.models.diagnosis.consumer_queues import low_entries, peak_entries, undelivered_entries
 from throttlescope.models.diagnosis.limiters import LimiterReading
 from throttlescope.models.diagnosis.symptoms.symptom import Symptom, SymptomKind
 from throttlescope.models.diagnosis.window import Window

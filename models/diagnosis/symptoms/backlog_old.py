@@ -17,7 +17,7 @@ from throttlescope.ingest.core.times import MINUTE_MS, SECOND_MS
 from throttlescope.models.diagnosis import promql
 from throttlescope.models.diagnosis import thresholds as t
 from throttlescope.models.diagnosis.clock import clock_off_s
-from throttlescope.models.diagnosis.consumers import low_entries, tracks_unacked, undelivered_entries
+from throttlescope.models.diagnosis.consumer_queues import low_entries, tracks_unacked, undelivered_entries
 from throttlescope.models.diagnosis.symptoms.symptom import Symptom, SymptomKind
 from throttlescope.models.diagnosis.window import Window
 from throttlescope.models.messages.catalogue import Message

@@ -9,7 +9,7 @@ from throttlescope.ingest.core.times import SECOND_MS
 from throttlescope.models.diagnosis import promql
 from throttlescope.models.diagnosis import thresholds as t
 from throttlescope.models.diagnosis.clock import clock_off_s
-from throttlescope.models.diagnosis.consumers import QueueReading, tracks_unacked
+from throttlescope.models.diagnosis.consumer_queues import QueueReading, tracks_unacked
 from throttlescope.models.diagnosis.stats_samples import origin, read_stats
 from throttlescope.models.diagnosis.symptoms.symptom import Symptom, SymptomKind
 from throttlescope.models.diagnosis.window import Window

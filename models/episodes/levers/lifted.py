@@ -22,8 +22,8 @@ from throttlescope.models.diagnosis.counterfactual import (
 from throttlescope.models.episodes.levers.question import LeverQuestion
 from throttlescope.models.throttling.replay import Ground, Observed
 from throttlescope.models.throttling.replay.admin import Said
+from throttlescope.models.throttling.replay.observed_window import observed_of
 from throttlescope.models.throttling.replay.speed import TRIED
-from throttlescope.models.throttling.replay.window import observed_of
 from throttlescope.transforms.promql.source import Series
 
 HISTORY_MS = DAY_MS

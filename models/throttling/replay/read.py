@@ -13,6 +13,7 @@ from throttlescope.ingest.core.times import block_start
 from throttlescope.ingest.lake import Lake
 from throttlescope.models.throttling.replay.admin import said_of
 from throttlescope.models.throttling.replay.observed import Observed
+from throttlescope.models.throttling.replay.observed_window import is_of, observed_of
 from throttlescope.models.throttling.replay.series import (
     BACKLOG,
     BROKER_METRICS,
@@ -20,7 +21,6 @@ from throttlescope.models.throttling.replay.series import (
     of_topics,
     series_of,
 )
-from throttlescope.models.throttling.replay.window import is_of, observed_of
 from throttlescope.transforms.promql.source import Series
 
 #: Names that a misspelt one is compared with: each takes tens of microseconds.

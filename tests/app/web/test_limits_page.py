@@ -21,8 +21,8 @@ from throttlescope.app.web.data.limit_changes import changes
 from throttlescope.app.web.data.limit_subject import subject
 from throttlescope.app.web.data.limiters import NEAR_SHARE, known, limiters
 from throttlescope.app.web.data.reader import LakeReader
+from throttlescope.app.web.pages.limits.limits_table import columns, grid_row
 from throttlescope.app.web.pages.limits.page import changes_part, page_parts
-from throttlescope.app.web.pages.limits.table import columns, grid_row
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.core.errors import InputError
 from throttlescope.ingest.core.times import BLOCK_MS, DAY_MS, date_of

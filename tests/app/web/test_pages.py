@@ -30,7 +30,8 @@ from throttlescope.app.web.pages.subscription import page as subscription
 from throttlescope.app.web.pages.subscription import windows
 from throttlescope.app.web.pages.subscription.content import LONGEST_MS, chosen_range, read_view
 from throttlescope.app.web.pages.subscription.page_state import state_of
-from throttlescope.app.web.pages.subscriptions import summary, table
+from throttlescope.app.web.pages.subscriptions import subscriptions_table as table
+from throttlescope.app.web.pages.subscriptions import summary
 from throttlescope.ingest.core.times import BLOCK_MS, MINUTE_MS
 
 

@@ -31,7 +31,7 @@ from throttlescope.app.web.data.reader import LakeReader
 from throttlescope.app.web.data.rollups import places, share_view
 from throttlescope.app.web.pages.rollups.details import rollup_page
 from throttlescope.app.web.pages.rollups.page import _parts as parts
-from throttlescope.app.web.pages.rollups.table import columns, grid_row
+from throttlescope.app.web.pages.rollups.rollups_table import columns, grid_row
 from throttlescope.app.web.pages.rollups.view import read_rollup
 from throttlescope.ingest.core.errors import InputError
 from throttlescope.ingest.core.times import BLOCK_MS, DAY_MS, MINUTE_MS

@@ -21,7 +21,7 @@ from throttlescope.app.web.pages.what_if import subscription_search as search_bo
 from throttlescope.app.web.pages.what_if.command import commands_of
 from throttlescope.app.web.pages.what_if.controls import STEPS, position
 from throttlescope.app.web.pages.what_if.curves import figure, with_gaps
-from throttlescope.app.web.pages.what_if.runs import read_view
+from throttlescope.app.web.pages.what_if.replayed_runs import read_view
 from throttlescope.models.throttling.replay import parse_change, replay
 
 pytestmark = pytest.mark.long

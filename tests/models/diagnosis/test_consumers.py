@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.models.diagnosis.scenes import scene
-from throttlescope.models.diagnosis.consumers import read_queue, tracks_unacked, undelivered_entries
+from throttlescope.models.diagnosis.consumer_queues import read_queue, tracks_unacked, undelivered_entries
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ from throttlescope.models.diagnosis.bearing import BEARING
 from throttlescope.models.diagnosis.causes import RULES
 from throttlescope.models.diagnosis.evidence import WEIGHTS
 from throttlescope.models.diagnosis.healthy_fast_path import COLUMNS, FastAnswer, WindowGrid, judge
-from throttlescope.models.diagnosis.healthy_fast_path.evidence import SHOWN
+from throttlescope.models.diagnosis.healthy_fast_path.quiet_evidence import SHOWN
 from throttlescope.models.diagnosis.window import Window
 
 SIGNALS = TABLES["signals"].loose_schema

@@ -8,7 +8,7 @@ import pytest
 
 from throttlescope.ingest.contracts.vocabulary import CAUSES
 from throttlescope.models.diagnosis.causes import GRADES
-from throttlescope.models.diagnosis.consumers import QUEUES
+from throttlescope.models.diagnosis.consumer_queues import QUEUES
 from throttlescope.models.diagnosis.limiters import ACTIVITIES, ZONES
 from throttlescope.models.diagnosis.truth_table import TABLE, answer, combinations
 

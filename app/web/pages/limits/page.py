@@ -29,8 +29,15 @@ from throttlescope.app.web.data.newest import ClusterFreshness
 from throttlescope.app.web.data.reader import LakeReader
 from throttlescope.app.web.page_declaration import WebPage
 from throttlescope.app.web.pages.limits.changes import changes_section
+from throttlescope.app.web.pages.limits.limits_table import (
+    columns,
+    grid_row,
+    not_known,
+    status,
+    toggles,
+    uses,
+)
 from throttlescope.app.web.pages.limits.subject import head, in_force, ladder, raw
-from throttlescope.app.web.pages.limits.table import columns, grid_row, not_known, status, toggles, uses
 from throttlescope.ingest.core.times import BLOCK_MS, DAY_MS
 from throttlescope.models.messages.catalogue import sentence
 

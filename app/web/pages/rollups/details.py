@@ -24,7 +24,7 @@ from throttlescope.app.web.data.newest import NOW
 from throttlescope.app.web.data.rollup import Counts, Rollup
 from throttlescope.app.web.pages.rollups.backlogs import episodes, incidents
 from throttlescope.app.web.pages.rollups.heat import heat
-from throttlescope.app.web.pages.rollups.table import PLURAL, name_text
+from throttlescope.app.web.pages.rollups.rollups_table import PLURAL, name_text
 from throttlescope.app.web.pages.rollups.view import LONGEST_MS, RollupView
 from throttlescope.models.messages.catalogue import sentence
 

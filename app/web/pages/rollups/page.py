@@ -18,7 +18,7 @@ from throttlescope.app.web.data.reader import LakeReader
 from throttlescope.app.web.data.rollups import places, recent_is_read, share_view
 from throttlescope.app.web.page_declaration import WebPage
 from throttlescope.app.web.pages.rollups.details import never_seen, rollup_page
-from throttlescope.app.web.pages.rollups.table import choices, columns, grid_row, status
+from throttlescope.app.web.pages.rollups.rollups_table import choices, columns, grid_row, status
 from throttlescope.app.web.pages.rollups.view import read_rollup
 from throttlescope.models.messages.catalogue import sentence
 

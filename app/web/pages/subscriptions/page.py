@@ -19,8 +19,8 @@ from throttlescope.app.web.components.shell import cluster_choices, freshness_li
 from throttlescope.app.web.data import newest
 from throttlescope.app.web.data.reader import LakeReader
 from throttlescope.app.web.page_declaration import WebPage
+from throttlescope.app.web.pages.subscriptions.subscriptions_table import columns, grid_row
 from throttlescope.app.web.pages.subscriptions.summary import cards, exports, status
-from throttlescope.app.web.pages.subscriptions.table import columns, grid_row
 from throttlescope.models.messages.catalogue import sentence
 
 TITLE = "Subscriptions"

@@ -7,8 +7,8 @@ from dash import html
 from throttlescope.app.presentation import format as fmt
 from throttlescope.app.presentation import whatif
 from throttlescope.app.web.components.parts import hostile_sentence, section
+from throttlescope.app.web.pages.what_if.replayed_runs import LabView
 from throttlescope.app.web.pages.what_if.run_text import PAGE
-from throttlescope.app.web.pages.what_if.runs import LabView
 from throttlescope.models.messages.catalogue import sentence
 from throttlescope.models.throttling.replay.notes import FAR_OFF_SHARE
 

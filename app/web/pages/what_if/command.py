@@ -6,7 +6,7 @@ from dash import html
 
 from throttlescope.app.presentation import format as fmt
 from throttlescope.app.web.components.parts import copy_button, section
-from throttlescope.app.web.pages.what_if.runs import LabRun, LabView
+from throttlescope.app.web.pages.what_if.replayed_runs import LabRun, LabView
 from throttlescope.ingest.contracts.vocabulary import LEVELS
 from throttlescope.models.messages.catalogue import sentence
 from throttlescope.models.recommendation.commands import Command, set_limit

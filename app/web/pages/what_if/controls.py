@@ -14,7 +14,7 @@ from dash import dcc, html
 from throttlescope.app.services.whatif.scales import Scale
 from throttlescope.app.web.components.parts import section
 from throttlescope.app.web.pages.what_if import run_text
-from throttlescope.app.web.pages.what_if.runs import settings_of
+from throttlescope.app.web.pages.what_if.replayed_runs import settings_of
 from throttlescope.models.messages.catalogue import sentence
 from throttlescope.models.throttling.replay import Change, Observed
 from throttlescope.models.throttling.replay.rebuild import own_limits

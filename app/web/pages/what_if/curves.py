@@ -6,7 +6,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from throttlescope.app.presentation.figures.what_if import AS_IS_LOOK, RUN_LOOKS, Curve, what_if_figure
-from throttlescope.app.web.pages.what_if.runs import LabView
+from throttlescope.app.web.pages.what_if.replayed_runs import LabView
 from throttlescope.models.messages.catalogue import sentence
 from throttlescope.models.throttling.replay import Forecast, Observed, Outlook
 

@@ -27,8 +27,8 @@ from throttlescope.app.web.pages.what_if.command import command_card
 from throttlescope.app.web.pages.what_if.controls import SLIDER, VALUE
 from throttlescope.app.web.pages.what_if.curves import figure
 from throttlescope.app.web.pages.what_if.range_line import range_line
-from throttlescope.app.web.pages.what_if.runs import LabView, absolute, read_view, settings_of
-from throttlescope.app.web.pages.what_if.table import runs_table
+from throttlescope.app.web.pages.what_if.replayed_runs import LabView, absolute, read_view, settings_of
+from throttlescope.app.web.pages.what_if.run_comparison import runs_table
 from throttlescope.app.web.pages.what_if.window import head, place
 from throttlescope.ingest.core.errors import InputError
 from throttlescope.models.messages.catalogue import sentence

@@ -8,7 +8,7 @@ from dash import dcc, html
 
 from throttlescope.app.web.address.what_if import AHEADS_S
 from throttlescope.app.web.components.range_bar import range_bar
-from throttlescope.app.web.pages.what_if.runs import LabView
+from throttlescope.app.web.pages.what_if.replayed_runs import LabView
 from throttlescope.ingest.core.times import BLOCK_MS, MINUTE_MS
 from throttlescope.models.messages.catalogue import sentence
 

@@ -14,7 +14,7 @@ from throttlescope.app.web.components.shell import skeleton
 from throttlescope.app.web.data.what_if import LabWindow
 from throttlescope.app.web.pages.what_if import search
 from throttlescope.app.web.pages.what_if.controls import controls
-from throttlescope.app.web.pages.what_if.runs import absolute
+from throttlescope.app.web.pages.what_if.replayed_runs import absolute
 from throttlescope.models.messages.catalogue import sentence
 
 #: How often the page asks for the progress of a search.

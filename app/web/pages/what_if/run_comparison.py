@@ -12,8 +12,8 @@ from throttlescope.app.presentation import whatif
 from throttlescope.app.presentation.figures.what_if import AS_IS_LOOK, RUN_LOOKS
 from throttlescope.app.web.address.what_if import MOST_RUNS, NOTHING
 from throttlescope.app.web.components.parts import plain_table, section
+from throttlescope.app.web.pages.what_if.replayed_runs import LabRun, LabView
 from throttlescope.app.web.pages.what_if.run_text import PAGE
-from throttlescope.app.web.pages.what_if.runs import LabRun, LabView
 from throttlescope.models.messages.catalogue import sentence
 from throttlescope.models.throttling.replay import Change, ReplayAnswer
 
