@@ -1,6 +1,6 @@
 """Use of a broker's limit, in one process. In: minutes of tasks. Out: rows of ``signals``.
 
-The twin of :func:`~throttlescope.transforms.signals.with_broker_use`, which does the same on Spark: the use of all
+Equivalent of :func:`~throttlescope.transforms.signals.with_broker_use`, which does the same on Spark: the use of all
 subscriptions that one broker serves in a minute is summed in the order of their keys, so both give the same last digit.
 
 If only part of a broker was read, the sum is too small. The broker's own gauge shows that: ``broker_read_share`` is the dispatch

@@ -316,7 +316,7 @@ def _check_combination(given: Mapping[str, Any]) -> None:
         )
     if following and (recordings or given["end"] is not None):
         raise InputError(
-            "--follow goes on without an end, and a recording has one",
+            "--follow runs without an end, but a recording has an end",
             got="--follow with --end or --recording",
             fix="leave one of them out",
         )

@@ -1,6 +1,7 @@
-"""Repair of a damaged lake, as far as sources and computation reach. In: a request, a lake. Out: what was done and what is lost.
+"""Repair of a damaged lake, from its sources or by recomputation. In: a request, a lake. Out: what was repaired and what is lost.
 
-The order makes a kill harmless: what is taken out of a table is written down first, and is forgotten when it is back.
+A repair can be interrupted at any time: what is removed from a table is recorded first, and the record is deleted once the rows are
+restored.
 """
 
 from __future__ import annotations

@@ -83,7 +83,7 @@ class PullResult:
         Series of blocks that were kept because the source now has fewer samples of them; each cluster has a row in
         ``quality``.
     beside : str or None
-        Who else was reading the same, in words: what that run had finished was not gone on from.
+        Another run that was reading the same range, in words; this run did not reuse the parts that it had completed.
     """
 
     run_id: str

@@ -91,7 +91,7 @@ class Staging:
     name : str
         The folder's name in it.
     beside : str or None
-        Which run has the request's own folder, in words, where this is a second folder.
+        The run that has locked the request's own folder, in words; None unless this is a second folder.
     """
 
     root: str

@@ -1,4 +1,4 @@
-"""Every number that the anomalies rest on, in one frozen value with a version. In: nothing. Out: ``RULES``.
+"""Thresholds of the anomaly detection, in one frozen value with a version. In: nothing. Out: ``RULES``.
 
 The numbers were chosen on generated traffic of seeds that no published figure uses (docs/accuracy/anomalies.md).
 """

@@ -1,4 +1,4 @@
-"""Size limits of a scenario, and notes about it. In: a scenario; out: an error, or notes for its answer."""
+"""Size limits of a scenario, and notes about it. In: a scenario. Out: an error, or notes for its answer."""
 
 from __future__ import annotations
 

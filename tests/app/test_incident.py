@@ -26,7 +26,7 @@ QUICK = ("--advice-within", "0s", "--no-picture", "--quiet")
 LIMITED = {"subscription": (50, None, 1, "topic_policy")}
 
 FACTS = (
-    "What", "Since when", "Why", "How sure", "Limiter", "What happens by when", "Do first", "Will not help", "Missing",
+    "What", "Since when", "Why", "How sure", "Limiter", "Deadlines", "Do first", "Will not help", "Missing",
 )  # fmt: skip
 FILES = {
     "README.md", "incident.html", "verdicts.json", "evidence.csv", "signals.csv", "limits.json", "policies.jsonl",
@@ -257,7 +257,7 @@ def test_report_has_deadlines_policies_and_losses(tmp_path):
     page = found["README.md"].decode()
     assert "300 messages expired by message TTL." in page
     assert "`message_ttl_in_seconds` before `not set`, after `14400`" in page
-    assert "- **What happens by when:**\n  - Message TTL drops messages in" in page
+    assert "- **Deadlines:**\n  - Message TTL drops messages in" in page
     assert (
         "message TTL is 4 h (namespace policy), backlog quota by size is not known, backlog quota by age is not set."
         in page

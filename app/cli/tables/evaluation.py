@@ -1,4 +1,4 @@
-"""Tables of an evaluation. In: an `Evaluation`. Out: figures side by side, confusion, classes."""
+"""Tables of an evaluation. In: an `Evaluation`. Out: tables of figures, confusion and classes, printed to stdout."""
 
 from __future__ import annotations
 

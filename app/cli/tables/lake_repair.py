@@ -1,4 +1,4 @@
-"""A repair, as text and for programs. In: a plan, or what was done. Out: text on stdout, or one dict."""
+"""Output of a lake repair. In: a repair plan, or the result of a repair. Out: text or JSON on stdout."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Forecasts of a lake, and how they came true."""
+"""Forecasts of a lake, and their accuracy. In: a lake and a request. Out: forecasts, or a back-test."""

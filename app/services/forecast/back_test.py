@@ -1,4 +1,4 @@
-"""How forecasts of a lake came true. In: a lake. Out: a :class:`BackTest`: of forecasts made now of its history, or of those it holds.
+"""Back-test of forecasts of a lake. In: a lake. Out: a :class:`BackTest`: of forecasts made now of its history, or of those it holds.
 
 Nothing is written.
 """
@@ -39,7 +39,7 @@ _AT_ONCE = 10_000
 
 @dataclass(frozen=True)
 class BackTest:
-    """How forecasts of a lake's history came true.
+    """Accuracy of forecasts of a lake's history.
 
     Attributes
     ----------

@@ -5,7 +5,7 @@
   const SLOW_MS = 5000;
   const LONGEST_MS = 60000;
   const CALLBACKS = "_dash-update-component";
-  // What the server works on for seconds, and stops when nobody waits for it any more.
+  // What the server works on for seconds, and stops when no client waits for it any more.
   const LONG = ["subscription-advice-facts.", "subscription-now.", "promql-content.", "alerts-content."];
   // As the server says that nothing changes: what was waiting goes on with what is there.
   const NOTHING_NEW = () => new Response(null, { status: 204 });

@@ -1,4 +1,4 @@
-"""How long has what waits been waiting? In: a window with its history. Out: the symptom ``backlog_old``.
+"""Age of the oldest message in the backlog. In: a window with its history. Out: the symptom ``backlog_old``.
 
 The subscription's own age says it, where the broker exposes it. The topic's age is that of its oldest subscription and may be a
 neighbour's: it bounds our own, and counts only where nothing was dispatched or acknowledged here for as long. The admin API

@@ -28,7 +28,7 @@ SENTENCES = {
     "anomalies.summary.meaning": (
         "An anomaly is a deviation from this subscription's usual pattern at this hour; it is not a diagnosis. {accuracy}"
     ),
-    "anomalies.accuracy": "How well they are found",
+    "anomalies.accuracy": "Detection accuracy",
     # Which kind of nothing.
     "anomalies.empty_lake": (
         "The lake {lake} holds nothing. Fill it: throttlescope run --prometheus URL --lake DIR, or throttlescope demo."

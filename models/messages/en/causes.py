@@ -25,7 +25,7 @@ SENTENCES = {
     "cause.slow_consumers.label": "Slow consumers",
     "cause.slow_consumers.answer": "The consumers cannot keep up",
     "cause.slow_consumers.first": "Look at the processing time per message and at the number of consumers.",
-    "cause.slow_consumers.never": "Do not raise a limit: none is what holds this subscription back.",
+    "cause.slow_consumers.never": "Do not raise a limit: no limit is the cause.",
     "cause.slow_consumers.because.acks_behind": "messages are delivered as fast as published, but acknowledged slower",
     "cause.slow_consumers.because.acknowledge_only": "nothing is dispatched while consumers acknowledge what they hold",
     "cause.slow_consumers.because.never_idle": "{limit}; the consumers always hold messages",
@@ -34,7 +34,7 @@ SENTENCES = {
     "cause.hung_consumers.label": "Hung consumers",
     "cause.hung_consumers.answer": "Consumers are connected but take nothing",
     "cause.hung_consumers.first": "Look at what the consumer processes are doing: a thread dump, a dependency that hangs.",
-    "cause.hung_consumers.never": "Do not raise a limit: none is what holds this subscription back.",
+    "cause.hung_consumers.never": "Do not raise a limit: no limit is the cause.",
     "cause.hung_consumers.because.queues_full": "consumers hold messages and neither request, take nor acknowledge any",
     "cause.hung_consumers.because.nothing_moves": "consumers neither request, take nor acknowledge messages",
     # No consumers

@@ -72,8 +72,8 @@ SENTENCES = {
     "incident.limiter.not_read": "No limiter is named; limits were not read.",
     "incident.limiter.none_named": "No limiter is named. Set: {limits}.",
     "incident.limiter.none_limiting": "No limiter is limiting. Set: {limits}.",
-    # What happens by when.
-    "incident.deadlines.heading": "What happens by when",
+    # Deadlines.
+    "incident.deadlines.heading": "Deadlines",
     "incident.deadlines.not_computed": "Not computed: {why}.",
     "incident.deadlines.not_read": (
         "Whether message TTL or a backlog quota applies is not known: their policies were not read."

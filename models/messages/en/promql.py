@@ -26,7 +26,7 @@ SENTENCES = {
     "promql.operator.offset": "so long ago",
     "promql.operator.atan2": "angle of two values",
     # Examples.
-    "promql.examples.title": "To begin with",
+    "promql.examples.title": "Examples",
     "promql.examples.note": "answered from the lake's samples, as Prometheus 3.5 answers",
     "promql.example.largest_backlogs": "the ten largest backlogs, entries",
     "promql.example.in_per_topic": "messages in per topic, msg/s",
@@ -37,8 +37,8 @@ SENTENCES = {
     "promql.json_hint": "the same answer from the HTTP API",
     "promql.copy_command": "copy as a command",
     "promql.limits": (
-        "A query may take {timeout_s:g} s, {samples} samples and {steps} steps; {running} run at once in each process, those of the HTTP API "
-        "among them."
+        "A query may take {timeout_s:g} s, {samples} samples and {steps} steps; {running} run at once in each process, including those of the HTTP "
+        "API."
     ),
     "promql.table.line": "1 line, at {at}",
     "promql.table.lines": "{number} lines, at {at}",

@@ -32,7 +32,7 @@ SENTENCES = {
     "subscription.no_verdict.range": "Shown is {start} to {end}.",
     "subscription.no_verdict.span": "The lake has data of this subscription from {first} to {last}.",
     "subscription.no_verdict.link": "Show what is there",
-    "subscription.compare_with": "Is it only this one?",
+    "subscription.compare_with": "Compare with:",
     "subscription.crumbs": "where this subscription is",
     # The answer.
     "subscription.answer.newest": "not the newest; newest:",
@@ -52,7 +52,7 @@ SENTENCES = {
     "subscription.accuracy.measured.cause_not_seen": _ACCURACY + "; none of them was {cause}.",
     "subscription.accuracy.measured.cause": _ACCURACY + "; {cause}: F1 {f1:.2f} in {windows} windows.",
     # Deadlines.
-    "subscription.deadlines.title": "By when, if nothing changes",
+    "subscription.deadlines.title": "Deadlines, if nothing changes",
     "subscription.deadlines.not_stored": (
         "The lake has no forecasts. They come with the next run, or: throttlescope forecast --store."
     ),
@@ -191,7 +191,7 @@ SENTENCES = {
     "subscription.backlog.age": "Its oldest message was {age} old at {at}.",
     "subscription.backlog.earlier_causes": "{number} earlier ones are left out.",
     "subscription.backlog.no_counterfactual": "No answer:",
-    "subscription.backlog.verdict_differs": "The verdict says another.",
+    "subscription.backlog.verdict_differs": "The verdict names another cause.",
     "subscription.backlog.without.unknown": "Without {lever}: effect unknown {later} later.",
     "subscription.backlog.without.no_less": "Without {lever}: no entry less {later} later.",
     "subscription.backlog.without.less": "Without {lever}: {gain} entries less {later} later.",

@@ -1,9 +1,9 @@
-"""What keeps an objective over weeks. In: minutes of arrivals and an observed window. Out: the smallest values that would have kept it.
+"""Settings that meet an objective over weeks. In: minutes of arrivals and an observed window. Out: the smallest values that meet it.
 
 A replay at scrape resolution of two weeks would take hours for every value that is tried. So weeks go through a fluid: ``arrivals``
 minute by minute, ``age`` what waits and how old its oldest message is, under a constant ``service``. What a limit, a period or so many
 consumers serve is not assumed: the simulator says it, for two minutes of a full backlog. ``keep`` looks for the smallest
-value, ``check`` holds the fluid against a replay of the worst half hour, ``words`` says it with its commands.
+value, ``check`` compares the fluid with a replay of the worst half hour, ``words`` says it with its commands.
 """
 
 from throttlescope.models.recommendation.slo.arrivals import ArrivalMinutes, read_minutes

@@ -1101,7 +1101,7 @@ def _take(a, d, most, now):
     waiting = a[state + D_AGAIN_END] - a[state + D_AGAIN]
     from_again = min(most, waiting)
     fresh = most - from_again
-    # What was published before still is: where that is enough, nobody needs to count anew.
+    # What was published before still is: where that is enough, no recount is needed.
     if a[state + D_PUBLISHED] - a[state + D_POSITION] < fresh:
         a[state + D_PUBLISHED] = published(a, a[state + D_LOG], now + 1)
         fresh = max(0, min(fresh, a[state + D_PUBLISHED] - a[state + D_POSITION]))
@@ -1380,7 +1380,7 @@ def _bytes_of_rows(a, d, rows, count):
 def _dispatch_evenly(a, d, rows, first_entry, count, now):
     """Where every consumer could take all of a read, each gets its lots of the round in one step; else nothing happens.
 
-    Only where nobody asks which entry a client holds: then the order of the lots does not matter.
+    Only where it does not matter which entry a client holds: then the order of the lots does not matter.
     """
     state = a[H_DISPATCHERS] + d * D_COUNT
     ports = a[state + D_PORTS]

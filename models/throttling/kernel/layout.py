@@ -1,4 +1,4 @@
-"""Array layout of the kernel. In: a world and a machine; out: the kernel's totals by name.
+"""Array layout of the kernel. In: a world and a machine. Out: the kernel's totals by name.
 
 Containers start small; where one overflows, the run says which, it is doubled, and the run starts again.
 """

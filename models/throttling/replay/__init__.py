@@ -1,9 +1,9 @@
-"""What-if on a recorded window. In, samples of a lake and a change; out, drain times with intervals.
+"""What-if on a recorded window. In: samples of a lake and a change. Out: drain times with intervals.
 
 ``read`` (with ``series`` and ``admin``) a lake -> ``window`` (with ``align``) ``observed`` -> ``capacity`` (with ``binding``)
 and ``change`` -> ``rebuild`` a world -> ``speed`` of the broker -> ``outlook`` -> ``replay``, whose ``answer`` has its
-``notes``. What several replays of one window share is their ``ground``. ``rewind`` asks the other way: what would have been in the
-window. ``flow`` answers both in milliseconds, with what the simulator serves from a full backlog.
+``notes``. What several replays of one window share is their ``ground``. ``rewind`` answers the reverse question: what would have happened
+in the window. ``flow`` answers both in milliseconds, with what the simulator serves from a full backlog.
 
 >>> from throttlescope.models.throttling.replay import parse_change, read_observed, replay
 >>> observed = read_observed(lake, "persistent://acme/shop/orders#billing", start_ms, end_ms)  # doctest: +SKIP

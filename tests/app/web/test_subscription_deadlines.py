@@ -1,4 +1,4 @@
-"""What happens by when, as forecast for the selected window: losses first, old forecasts marked, nothing invented."""
+"""Deadlines, as forecast for the selected window: losses first, old forecasts marked, nothing invented."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def said(*rows, verdict=VERDICT, **more) -> str:
 
 def test_loss_shows_time_interval_consequence_probability():
     assert said(forecast()) == (
-        "By when, if nothing changes Messages expire (TTL) in 2 h, at 05:00:00 UTC , 90 %: 04:40:00 to 05:30:00. "
+        "Deadlines, if nothing changes Messages expire (TTL) in 2 h, at 05:00:00 UTC , 90 %: 04:40:00 to 05:30:00. "
         "83 % likely before it is drained. The broker drops them."
     )
 
@@ -116,7 +116,7 @@ def test_the_newest_forecast_up_to_the_window_counts(reader):
 @pytest.mark.long
 def test_it_stands_on_the_card(reader):
     top, _, _ = read(subscription.page(read_view(reader, address("billing")))).partition("Verdict over time")
-    assert "By when, if nothing changes Messages expire (TTL) in 2 h 14 m, at 05:14:00 UTC" in top
+    assert "Deadlines, if nothing changes Messages expire (TTL) in 2 h 14 m, at 05:14:00 UTC" in top
     assert "Drained in 20 m" in top
 
 

@@ -71,7 +71,7 @@ def test_counterfactual_shows_effect_of_each_lever():
     assert "Without the processing time of the consumers: no entry less 30 m later." in said
     assert "Without all limits and the processing time of the consumers: effect unknown 30 m later." in said
     assert "A replay of the 30 m up to 2026-11-20 03:00:00 UTC, off by 1 % of its largest backlog." in said
-    assert "The verdict says another." in read(counterfactual(ANSWER | {"agrees": False}))
+    assert "The verdict names another cause." in read(counterfactual(ANSWER | {"agrees": False}))
 
 
 def test_failed_counterfactual_is_explained():

@@ -40,7 +40,7 @@ def test_what_matters_comes_first(view):
     order = [
         "Throttled 93 % confidence",
         "First:",
-        "By when, if nothing changes",
+        "Deadlines, if nothing changes",
         "Find the smallest change",
         "Verdict over time",
         "Messages in, out",

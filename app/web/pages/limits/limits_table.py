@@ -159,7 +159,7 @@ def uses(address: LimitsAddress, known: Known) -> list[dcc.Link]:
             chosen=use == address.use,
             title=sentence(f"limits.use.{use or 'all'}", near=_NEAR, loose=_LOOSE, length=length),
         )
-        for use, label in ((None, "all"), ("often", "often reached"), ("never", "never half used"))
+        for use, label in ((None, "all"), ("often", "often reached"), ("never", "never above 50 %"))
     ]
 
 

@@ -1,6 +1,6 @@
-"""Order of the answer of an instant query. In: a step matrix of one step. Out: its rows, sorted.
+"""Sort functions of PromQL (instant queries only). In: a step matrix of one step. Out: its rows, sorted.
 
-Over several steps there is no order to speak of: a range query is sorted by labels, and the rows stay as they are.
+A range query has no order by value: its series are sorted by labels, so the rows stay as they are.
 """
 
 from __future__ import annotations
