@@ -57,7 +57,7 @@ def neighbours(incident: Incident, computed: ComputedResults) -> list[Block]:
             _name(one.key, incident.key),
             text(fmt.exact(one.use_per_s)),
             text(fmt.percent(one.share)),
-            text("this one" if one.asked else ""),
+            text("this one" if one.is_selected else ""),
         ]
         for one in uses[:MOST]
     ]

@@ -39,7 +39,7 @@ class QuotaUse:
         Its part of the use of all whose use is known.
     minutes : int
         Minutes of the window in which it drew on the same limit.
-    asked : bool
+    is_selected : bool
         It is the selected subscription.
     """
 
@@ -47,7 +47,7 @@ class QuotaUse:
     use_per_s: float | None
     share: float | None
     minutes: int
-    asked: bool
+    is_selected: bool
 
 
 def quota_neighbours(

@@ -24,7 +24,7 @@ def document(answer: NowAnswer) -> dict[str, Any]:
         "slowest": [one.to_row() for one in answer.slowest.values()],
         "neighbours": [
             {**key._asdict(), "uses": [{**use.key._asdict(), "use_per_s": use.use_per_s, "share": use.share,
-                                        "asked": use.asked} for use in uses]}
+                                        "asked": use.is_selected} for use in uses]}
             for key, uses in answer.neighbours.items()
         ],
         "limits": answer.limits.to_pylist(),

@@ -78,7 +78,7 @@ SENTENCES = {
     "incident.deadlines.not_read": (
         "Whether message TTL or a backlog quota applies is not known: their policies were not read."
     ),
-    "incident.deadlines.list": "Deadlines: {deadlines:names}.",
+    "incident.deadlines.list": "TTL and backlog quotas: {deadlines:names}.",
     "incident.deadlines.unknown": "{name} is not known",
     "incident.deadlines.not_set": "{name} is not set",
     "incident.deadlines.set": "{name} is {value} ({set_by})",

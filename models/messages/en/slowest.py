@@ -11,7 +11,7 @@ SENTENCES = {
     "slowest.only.not_known": "Whether the only consumer is slow is not known: it was not measured.",
     "slowest.only.slow": "The broker waits for the only consumer, and nothing gets done.",
     "slowest.only.at_capacity": "The only consumer is at its capacity ({pace}).",
-    "slowest.none_waited_for": "The broker waits for none of {count} consumers: they have spare capacity.",
+    "slowest.none_waited_for": "None of {count} consumers keeps the broker waiting: they have spare capacity.",
     "slowest.not_known": "Which of {count} consumers is slow is not known: not all of them were measured.",
     "slowest.all_slow": "The broker waits for each of {count} consumers, and nothing gets done.",
     "slowest.one_slow": "1 of {count} consumers is slow: {named}; the fastest does {fastest:number} msg/s.",

@@ -193,8 +193,8 @@ SENTENCES = {
     "subscription.backlog.no_counterfactual": "No answer:",
     "subscription.backlog.verdict_differs": "The verdict names another cause.",
     "subscription.backlog.without.unknown": "Without {lever}: effect unknown {later} later.",
-    "subscription.backlog.without.no_less": "Without {lever}: no entry less {later} later.",
-    "subscription.backlog.without.less": "Without {lever}: {gain} entries less {later} later.",
+    "subscription.backlog.without.no_less": "Without {lever}: the backlog would not be smaller {later} later.",
+    "subscription.backlog.without.less": "Without {lever}: the backlog would be {gain} entries smaller {later} later.",
     "subscription.backlog.replay": "A replay of the {window} up to {at}.",
     "subscription.backlog.replay_error": "A replay of the {window} up to {at}, off by {share} of its largest backlog.",
     # Sections that follow.

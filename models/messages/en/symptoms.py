@@ -319,8 +319,8 @@ SENTENCES = {
         "msg/s are published."
     ),
     "symptom.capacity_short.seen_before": (
-        "{consumers:number} consumers did {capacity:number} msg/s at their capacity, seen {ago_s:duration} before its end, at "
-        "{at}; {published:number} msg/s are published."
+        "{consumers:number} consumers did {capacity:number} msg/s at their capacity, seen {ago_s:duration} before the "
+        "window's end, at {at}; {published:number} msg/s are published."
     ),
     "symptom.publishing_burst.none": "No burst of publishing: no more than usual is published.",
     "symptom.publishing_burst.lasting": (

@@ -67,8 +67,13 @@ def test_a_lake_without_episodes_says_how_they_come(reader):
 def test_counterfactual_shows_effect_of_each_lever():
     said = read(counterfactual(ANSWER))
     assert "A limiter is the limiting factor: lifting it drains most." in said
-    assert "Without the subscription message limit: 98 k (90 k to 99 k) entries less 30 m later." in said
-    assert "Without the processing time of the consumers: no entry less 30 m later." in said
+    assert (
+        "Without the subscription message limit: the backlog would be 98 k (90 k to 99 k) entries smaller 30 m later."
+        in said
+    )
+    assert (
+        "Without the processing time of the consumers: the backlog would not be smaller 30 m later." in said
+    )
     assert "Without all limits and the processing time of the consumers: effect unknown 30 m later." in said
     assert "A replay of the 30 m up to 2026-11-20 03:00:00 UTC, off by 1 % of its largest backlog." in said
     assert "The verdict names another cause." in read(counterfactual(ANSWER | {"agrees": False}))

@@ -53,7 +53,7 @@ def with_deltas(tmp_path):
 def test_neighbours_of_topic_limit_share_its_partition(tmp_path):
     """The largest use comes first."""
     uses = stored.neighbours(with_deltas(tmp_path), FEED, "topic.msg", *WINDOW)
-    assert [(use.key.subscription, use.asked) for use in uses] == [
+    assert [(use.key.subscription, use.is_selected) for use in uses] == [
         ("greedy-export", False),
         ("search-index", True),
     ]

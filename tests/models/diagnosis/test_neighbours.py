@@ -41,7 +41,7 @@ def uses(rows: list[dict], limiter: str, selected: SubscriptionKey | None = None
 
 
 def summary(found) -> list[tuple]:
-    return [(item.key.subscription, item.use_per_s, item.share, item.asked) for item in found]
+    return [(item.key.subscription, item.use_per_s, item.share, item.is_selected) for item in found]
 
 
 def test_topic_limit_is_shared_by_its_subscriptions():

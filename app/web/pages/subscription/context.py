@@ -68,7 +68,7 @@ def neighbours(uses: list[QuotaUse], verdict: dict, page: PageState) -> list[htm
     show = fmt.size_rate if unit == "bytes/s" else fmt.short
     rows = [
         [
-            html.Span([html.Strong("this one ") if one.asked else "", _link(one, page)]),
+            html.Span([html.Strong("this one ") if one.is_selected else "", _link(one, page)]),
             or_none(one.use_per_s, show),
             or_none(one.share, fmt.percent),
         ]
