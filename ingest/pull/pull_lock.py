@@ -1,8 +1,8 @@
-"""Who goes on from a folder of notes. In: a storage and the folder. Out: whether this run has it, for as long as it works, or who has.
+"""Lock on a partially completed pull. In: a storage and its staging folder. Out: a lock held by this run, or which run holds it.
 
-On disk the kernel holds a lock, which a killed run loses. In an object store the run leaves a lease there and renews it; one that was
-not renewed for two minutes is free, and so is one whose process was on this machine and is gone, or is this one and works under it no
-more. Two runs that take a free lease at the same moment both work: they write the same files and the same notes, and one of them wins
+On disk it is a lock of the kernel, which a killed run loses. In an object store it is a lease, which the run renews. A lease is free if it
+was not renewed for two minutes, if its process was on this machine and has ended, or if this process took it and no longer uses
+it. Two runs that take a free lease at the same moment both work: they write the same files and the same notes, and one of them wins
 the commit.
 """
 
@@ -23,18 +23,18 @@ from throttlescope.ingest.core.errors import ThrottlescopeError
 from throttlescope.ingest.lake.storage import Storage
 
 LEASE_MS, _RENEWED_S = 120_000, 30.0
-#: Leases that this process works under. One of its own that is not here could not be taken back: the store was away.
+#: Leases that this process uses. A lease of this process that is not listed could not be released: the store was unavailable.
 _OURS: set[str] = set()
 
 
 @dataclass(frozen=True)
 class Hold:
-    """Whether a run has a folder; as a truth value, that alone.
+    """Whether a run holds the lock of a folder; true if it does.
 
     Attributes
     ----------
     by_other : str or None
-        Who has it instead, in words.
+        The run that holds it instead, in words.
     """
 
     by_other: str | None = None
@@ -44,8 +44,8 @@ class Hold:
 
 
 @contextlib.contextmanager
-def held(storage: Storage, folder: str) -> Iterator[Hold]:
-    """Whether this run has the folder, which is below the storage's root; no other one has it within the context."""
+def lock_folder(storage: Storage, folder: str) -> Iterator[Hold]:
+    """Lock a folder below the storage's root; no other run holds the lock within the context."""
     with (_lease if storage.is_remote else _lock)(storage, folder) as hold:
         yield hold
 

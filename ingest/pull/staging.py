@@ -24,7 +24,7 @@ from throttlescope.ingest.core.errors import ThrottlescopeError
 from throttlescope.ingest.lake import DataFile, NewFile
 from throttlescope.ingest.lake.open_storage import storage_of
 from throttlescope.ingest.lake.storage import Storage
-from throttlescope.ingest.pull.pull_lock import held
+from throttlescope.ingest.pull.pull_lock import lock_folder
 
 #: Notes older than this are not believed: the source may have got late samples since.
 _BELIEVED_MS = 24 * 3600 * 1000
@@ -110,7 +110,7 @@ class Staging:
 
         At the end a folder without notes is removed: there is nothing to go on from.
         """
-        with held(self._storage, self.name) as hold:
+        with lock_folder(self._storage, self.name) as hold:
             own = self if hold else Staging(self.root, f"{self.name}-{uuid.uuid4().hex[:8]}", hold.by_other)
             try:
                 yield own

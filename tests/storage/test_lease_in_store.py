@@ -23,7 +23,7 @@ from throttlescope.ingest.lake import Lake
 from throttlescope.ingest.lake.open_storage import storage_of
 from throttlescope.ingest.pull import pull_lock
 from throttlescope.ingest.pull.pull import PullResult, pull
-from throttlescope.ingest.pull.pull_lock import LEASE_MS, held
+from throttlescope.ingest.pull.pull_lock import LEASE_MS, lock_folder
 from throttlescope.ingest.sources.prometheus import open_prometheus
 
 FOLDER = "_staging-0123"
@@ -33,9 +33,9 @@ LEASE = f"{FOLDER}/lease.json"
 _HOLDER = """
 import sys, time
 from throttlescope.ingest.lake.open_storage import storage_of
-from throttlescope.ingest.pull.pull_lock import held
+from throttlescope.ingest.pull.pull_lock import lock_folder
 
-with held(storage_of(sys.argv[1]), sys.argv[2]) as hold:
+with lock_folder(storage_of(sys.argv[1]), sys.argv[2]) as hold:
     print("has it" if hold else hold.by_other, flush=True)
     time.sleep(600)
 """
@@ -55,7 +55,7 @@ def test_of_two_at_once_one_gets_it(object_store):
 
     def take(round_: int) -> bool:
         both.wait(60)
-        with held(storage, f"{FOLDER}-{round_}") as hold:
+        with lock_folder(storage, f"{FOLDER}-{round_}") as hold:
             # Neither lets go before both have asked.
             both.wait(60)
             return bool(hold)
@@ -72,7 +72,7 @@ def test_only_a_living_process_holds_lease(object_store):
     root = object_store.lake("lease/killed")
     storage, process = storage_of(root), holder(root)
     try:
-        with held(storage, FOLDER) as hold:
+        with lock_folder(storage, FOLDER) as hold:
             assert not hold
             assert f"process {process.pid} on {socket.gethostname()}, which was at work" in hold.by_other
         assert storage.exists(LEASE), "who did not get it let go of it"
@@ -80,7 +80,7 @@ def test_only_a_living_process_holds_lease(object_store):
         process.kill()
         process.wait()
     assert storage.exists(LEASE)
-    with held(storage, FOLDER) as hold:
+    with lock_folder(storage, FOLDER) as hold:
         assert hold
         assert json.loads(storage.read(LEASE))["pid"] == os.getpid()
     assert storage.list() == []
@@ -91,12 +91,12 @@ def test_lease_of_other_host_lasts_two_minutes(object_store):
     storage, behind = storage_of(root), object_store.folder / "lease/host" / LEASE
     # This process' id is alive here, and says nothing about another host.
     storage.write(LEASE, json.dumps({"owner": "x", "host": "elsewhere", "pid": os.getpid()}).encode())
-    with held(storage, FOLDER) as hold:
+    with lock_folder(storage, FOLDER) as hold:
         assert not hold
         assert hold.by_other.startswith(f"process {os.getpid()} on elsewhere, which was at work ")
     old_s = time.time() - LEASE_MS / 1000 - 5
     os.utime(behind, (old_s, old_s))
-    with held(storage, FOLDER) as hold:
+    with lock_folder(storage, FOLDER) as hold:
         assert hold
 
 
@@ -107,13 +107,13 @@ def test_unreturned_lease_of_process_is_free(object_store, monkeypatch):
     def refuse(names: list[str]) -> None:
         raise SourceError("The object store does not answer as it should")
 
-    with monkeypatch.context() as silent, held(storage, FOLDER) as hold:
+    with monkeypatch.context() as silent, lock_folder(storage, FOLDER) as hold:
         assert hold
-        with held(storage, FOLDER) as second:
+        with lock_folder(storage, FOLDER) as second:
             assert not second
         silent.setattr(storage, "delete", refuse)
     assert storage.exists(LEASE)
-    with held(storage, FOLDER) as hold:
+    with lock_folder(storage, FOLDER) as hold:
         assert hold
 
 
@@ -125,7 +125,7 @@ def test_a_number_of_another_container_says_nothing(object_store, monkeypatch):
         there.setattr(os, "getpid", lambda: 4_194_303)
         with pull_lock._lease(storage, FOLDER):
             there.undo()
-            with held(storage, FOLDER) as hold:
+            with lock_folder(storage, FOLDER) as hold:
                 assert not hold
                 assert hold.by_other.startswith("process 4194303 on ")
 
@@ -135,7 +135,7 @@ def test_unreadable_lease_lasts_as_long(object_store, content):
     root = object_store.lake(f"lease/damaged-{content.hex()}")
     storage = storage_of(root)
     storage.write(LEASE, content)
-    with held(storage, FOLDER) as hold:
+    with lock_folder(storage, FOLDER) as hold:
         assert not hold
         assert hold.by_other.startswith("another run, which was at work ")
 
@@ -144,7 +144,7 @@ def test_lease_is_renewed_during_run(object_store, monkeypatch):
     root = object_store.lake("lease/renewed")
     storage, behind = storage_of(root), object_store.folder / "lease/renewed" / LEASE
     monkeypatch.setattr(pull_lock, "_RENEWED_S", 0.05)
-    with held(storage, FOLDER) as hold:
+    with lock_folder(storage, FOLDER) as hold:
         assert hold
         os.utime(behind, (1, 1))
         wait_until(lambda: storage.look(LEASE).modified_ms > 1000)

@@ -28,7 +28,7 @@ from throttlescope.ingest.lake.damage import ASIDE
 from throttlescope.ingest.lake.lake import Lake
 from throttlescope.ingest.lake.storage import StoredFile
 from throttlescope.ingest.lake.upkeep.log import commit_files, commits, log_folder
-from throttlescope.ingest.pull.pull_lock import held
+from throttlescope.ingest.pull.pull_lock import lock_folder
 
 #: Less than this, and a slow reader or a long run could lose files under its hands.
 SAFE_KEEP_MS = 24 * BLOCK_MS
@@ -187,7 +187,7 @@ def _delete_staged(lake: Lake, files: list[StoredFile]) -> tuple[int, int]:
         by_folder.setdefault(file.relative_path.split("/", 1)[0], []).append(file)
     count = size_bytes = 0
     for folder, some in by_folder.items():
-        with held(lake.storage, folder) as is_free:
+        with lock_folder(lake.storage, folder) as is_free:
             if is_free:
                 lake.storage.delete_below(folder)
                 count += len(some)

@@ -40,8 +40,8 @@ class Answered:
         """For the line of a step."""
         if not self.asked:
             return "no episode leaves its cause open"
-        parts = [f"{self.asked} episode{'' if self.asked == 1 else 's'} asked"]
-        parts += [f"{self.known} of them before"] if self.known else []
+        parts = [f"{self.asked} episode{' needs' if self.asked == 1 else 's need'} a replay"]
+        parts += [f"{self.known} already replayed"] if self.known else []
         parts += [f"{self.failed} without an answer"] if self.failed else []
         return ", ".join(parts)
 
