@@ -27,7 +27,7 @@ FORMATS: Mapping[str, Callable[[Any], str]] = {
     "limiter": limiter,
     "factor": limiting_factor,
     "names": ", ".join,
-    "consumers": lambda number: "1 consumer" if number == 1 else f"{number:,} consumers",
+    "consumers": lambda number: f"{units.number(number)} consumer{'' if number == 1 else 's'}",
     "span": lambda seconds: f"{seconds / 3600:.1f} h" if seconds >= 3600 else f"{seconds / 60:.0f} min",
     "exact_duration": units.exact_duration,
 }

@@ -315,11 +315,11 @@ SENTENCES = {
     "symptom.capacity_short.not_seen": "What the consumers can do was not seen in the last day.",
     "symptom.capacity_short.nothing_published": "Nothing is published.",
     "symptom.capacity_short.seen_now": (
-        "{consumers:number} consumers did {capacity:number} msg/s at their capacity, seen in this window; {published:number} "
+        "{consumers:consumers} did {capacity:number} msg/s at their capacity, seen in this window; {published:number} "
         "msg/s are published."
     ),
     "symptom.capacity_short.seen_before": (
-        "{consumers:number} consumers did {capacity:number} msg/s at their capacity, seen {ago_s:duration} before the "
+        "{consumers:consumers} did {capacity:number} msg/s at their capacity, seen {ago_s:duration} before the "
         "window's end, at {at}; {published:number} msg/s are published."
     ),
     "symptom.publishing_burst.none": "No burst of publishing: no more than usual is published.",
