@@ -171,7 +171,7 @@ def test_what_hides_evidence_is_a_warning_with_its_switch():
     assert (found["cluster label"].status, found["scrape interval"].status) == (WARNING, WARNING)
     assert found["scrape interval"].found.startswith("120 s")
     assert found["one series each"].status == WARNING
-    assert "2 times" in found["one series each"].found
+    assert "2 series" in found["one series each"].found
 
 
 @pytest.mark.prometheus
