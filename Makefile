@@ -39,7 +39,7 @@ check: setup ## the loop while writing: style and the tests that start no server
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check --quiet .
 	@ls models/throttling/kernel/__pycache__/*.nbc > /dev/null 2>&1 || $(BIN)/python -m throttlescope.app.services.whatif.warm
-	@THROTTLESCOPE_EXAMPLES=0.25 $(BIN)/python -m pytest -q -n auto --dist worksteal -m "$(NEEDS_NOTHING)" $(PYTEST_ARGS)
+	@THROTTLESCOPE_EXAMPLES=0.25 $(BIN)/python -m pytest -q -n 3 --dist worksteal -m "$(NEEDS_NOTHING)" $(PYTEST_ARGS)
 
 # The simulator is compiled once, before several processes would do it side by side. The two halves run at once: see below.
 test: setup parts airflow-env ## the tests, with a real broker, Prometheus, browser, Airflow, Spark cluster and object store

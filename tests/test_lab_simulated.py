@@ -102,6 +102,7 @@ def test_fit_never_reads_what_is_kept_aside(tmp_path: Path, monkeypatch: pytest.
     assert folders(kept_aside=False, root=tmp_path) == []
 
 
+@pytest.mark.long
 def test_fit_refuses_what_is_kept_aside(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fit, "folders", lambda *, kept_aside: FOLDERS)
     with pytest.raises(AssertionError):

@@ -78,6 +78,7 @@ def test_a_selector_and_a_range(folder):
     assert json.loads(throttlescope(*before).out) == []
 
 
+@pytest.mark.long
 def test_nothing_unusual_is_an_answer(folder):
     outcome = throttlescope(
         "anomalies",
@@ -121,6 +122,7 @@ def test_a_lake_without_signals_says_what_to_do(tmp_path):
     assert (outcome.code, "throttlescope run" in outcome.line) == (EXIT_INPUT, True)
 
 
+@pytest.mark.long
 def test_what_was_stored_is_read_back(folder, tmp_path):
     found = judge_anomalies(Lake(folder), AnomalyFilter())
     lake = Lake(tmp_path / "copy")

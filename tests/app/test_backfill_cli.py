@@ -33,6 +33,7 @@ def read_before(folder, url, since_ms, until_ms):
     return lake
 
 
+@pytest.mark.long
 def test_a_source_that_is_down_is_a_gap_once_it_is_known(tmp_path):
     url = f"http://127.0.0.1:{free_port()}"
     given = ["--prometheus", url, "--start", "-2h", "--end", "-1h", "--quiet"]

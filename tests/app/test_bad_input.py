@@ -41,6 +41,7 @@ def recording(tmp_path):
 RANGE = ("--start", "-1h")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("reader", ["auto", "remote_read", "api"])
 def test_an_unreachable_prometheus(lake, reader):
     with answering(html) as url:
@@ -80,6 +81,7 @@ def test_remote_read_that_is_demanded_and_missing(lake):
     assert 'reader = "api"' in line
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("selector", ['{namespace="a', "rate(x[5m])", "", "{}", '{namespace=~"("}'])
 def test_a_selector_that_cannot_be_read(lake, selector):
     with answering(html) as url:

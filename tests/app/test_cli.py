@@ -188,6 +188,7 @@ def test_debug_shows_the_traceback_and_keeps_the_code(monkeypatch, lake, fault, 
     assert outcome.err.splitlines()[-1].startswith("throttlescope: ")
 
 
+@pytest.mark.long
 def test_verdicts_as_json(lake):
     rows = json.loads(throttlescope("verdicts", "--lake", lake.root, "--format", "json").out)
     assert len(rows) == 4
@@ -229,6 +230,7 @@ def test_verdicts_as_tables_state_units_zone_and_freshness(lake):
     assert "other" in since
 
 
+@pytest.mark.long
 def test_objectives_of_the_configuration_mark_who_breaks_them(lake, tmp_path):
     config = tmp_path / "t.toml"
     config.write_text(f'lake = "{lake.root}"\n[objectives]\nbacklog_entries = 1500\n')
@@ -237,6 +239,7 @@ def test_objectives_of_the_configuration_mark_who_breaks_them(lake, tmp_path):
     assert "over objective" not in throttlescope("verdicts", "--lake", lake.root).out
 
 
+@pytest.mark.long
 def test_quality_rows_are_printed(lake):
     row = {
         "run_id": "r", "cluster": "prod", "gate": "samples", "check": "block_key_unique", "table": "samples",

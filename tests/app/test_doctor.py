@@ -253,6 +253,7 @@ def test_an_admin_api_that_refuses_is_explained(answer):
     assert exit_code(checks) == EXIT_UNREACHABLE
 
 
+@pytest.mark.long
 def test_second_admin_address_replaces_unreachable_first():
     with answering(html) as gone:
         pass

@@ -47,6 +47,7 @@ def test_json_is_the_table(lake):
     assert row == {name: value for name, value in there.items() if name != "date"}
 
 
+@pytest.mark.long
 def test_csv_has_a_row_each(lake):
     done = throttlescope("episodes", "--lake", lake.root, "--format", "csv")
     rows = list(csv.DictReader(io.StringIO(done.out)))
@@ -70,6 +71,7 @@ def test_filters_narrow_it(lake, options, partitions):
     assert [row["partition"] for row in json.loads(done.out)] == partitions
 
 
+@pytest.mark.long
 def test_a_roll_up_names_the_worst_partition_of_all(lake):
     done = throttlescope("episodes", "--lake", lake.root, "--by", "topic")
     assert "2 of 3" in done.out
@@ -79,6 +81,7 @@ def test_a_roll_up_names_the_worst_partition_of_all(lake):
     assert (row["worst"]["partition"], row["partitions"], row["partitions_of"]) == (0, 2, 3)
 
 
+@pytest.mark.long
 def test_incidents_list_their_members(lake):
     done = throttlescope("episodes", "--lake", lake.root, "--incidents")
     assert "1 shared incident" in done.out

@@ -85,6 +85,7 @@ def naive_changes(old, new):
     return found
 
 
+@pytest.mark.long
 @given(st.data())
 def test_changes_are_those_of_a_comparison_row_by_row(data):
     names = ("billing", "audit")

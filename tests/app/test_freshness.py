@@ -195,6 +195,7 @@ def test_a_source_that_is_none_is_unreachable():
         assert run_freshness("--prometheus", url).code == 4
 
 
+@pytest.mark.long
 def test_a_recording_is_as_fresh_as_its_end(tmp_path):
     from throttlescope.ingest.sources.recording import list_shipped, read_recording
 

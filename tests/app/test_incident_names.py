@@ -148,6 +148,7 @@ OUR_ELEMENTS = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", NAMES)
 def test_no_name_is_markup_in_html(bundles, kind):
     page = bundles[kind][1].files["incident.html"].decode()

@@ -92,6 +92,7 @@ def test_json_is_what_prometheus_returns_under_data(lake):
             )
 
 
+@pytest.mark.long
 def test_the_moment_is_that_of_the_newest_sample_and_is_said(lake):
     outcome = promql(lake, "time()", "--format", "json")
     assert json.loads(well(outcome))["result"] == [END_MS / 1000, str(END_MS // 1000)]
@@ -124,6 +125,7 @@ def test_a_table_names_units_times_and_freshness(lake):
     assert "Times are UTC" in said
 
 
+@pytest.mark.long
 def test_a_table_of_a_range_has_its_points_or_a_line_per_series(lake):
     said = well(promql(lake, "rate(jobs_total[1m])", *RANGE))
     assert said.count("│ a   │") == 4

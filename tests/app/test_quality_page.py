@@ -87,6 +87,7 @@ def test_failed_checks_have_their_rows(lake, tmp_path):
     assert "missing key label" in words
 
 
+@pytest.mark.long
 def test_page_shows_newest_checks_or_one_run(lake, tmp_path):
     def state(text):
         return "stops a run if not" in text

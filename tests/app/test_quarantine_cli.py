@@ -53,6 +53,7 @@ def test_row_is_listed_shown_repaired_and_readmitted(lake):
     assert run_quarantine(lake, "show", own)["readmitted_run_id"] == done["run_id"]
 
 
+@pytest.mark.long
 def test_readmit_repairs_all_that_fit(lake):
     outcome = throttlescope(
         "quarantine", "readmit", "--all", "--known", "--set", "labels.cluster=prod", "--lake", lake.root
@@ -94,6 +95,7 @@ def test_a_whole_row_is_given_as_json(lake, tmp_path):
     assert run_quarantine(lake, "readmit", bad, "--json", good)["readmitted"] == [bad]
 
 
+@pytest.mark.long
 def test_names_cannot_steer_a_terminal(lake):
     for arguments in (
         ("list",),

@@ -140,6 +140,7 @@ def test_export_signals_gives_the_shipped_file():
     assert throttlescope("rules", "export", "--signals").out == RULES_FILE.read_text()
 
 
+@pytest.mark.long
 def test_run_writes_chains_and_alerts(rules, lake):
     outcome = run(lake, "--end", START_MS // 1000 + 600, "--rules", rules(CHAIN), "--format", "json")
     assert outcome.code == 0
@@ -168,6 +169,7 @@ def test_run_writes_chains_and_alerts(rules, lake):
     assert Lake(lake).version("samples") == version
 
 
+@pytest.mark.long
 def test_run_counts_what_fails_and_goes_on(rules, lake):
     path = rules(
         "groups: [{name: g, rules: [{record: a, expr: 'm * ignoring (i) m'}, {record: b, expr: 'sum(m)'}]}]"

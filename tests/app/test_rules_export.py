@@ -103,6 +103,7 @@ def test_recorded_causes_raise_their_alert_and_no_other_cause(tmp_path, name):
     assert looked >= len(found.truth)
 
 
+@pytest.mark.long
 def test_unknown_limits_never_blame_consumers(tmp_path):
     found = recorded("slow-large")
     blind = replace(found, series=[one for one in found.series if one.labels["__name__"] != LIMIT_METRIC])
@@ -114,6 +115,7 @@ def test_unknown_limits_never_blame_consumers(tmp_path):
     assert a.LIMITS_MISSING in fired
 
 
+@pytest.mark.long
 def test_a_limit_that_is_not_in_force_holds_nothing(tmp_path):
     """The recorded limit, read as half of what it is: use is twice the limit, which no limiter lets through."""
     found = recorded("sub-msg-1000")
@@ -405,6 +407,7 @@ def test_a_cluster_that_is_called_otherwise_or_not_at_all(tmp_path):
 # -- the command ------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_the_command_writes_and_counts(tmp_path):
     outcome = throttlescope(
         "rules", "export", "--out", tmp_path / "new" / "rules", "--format", "json", "--label", "team=core"

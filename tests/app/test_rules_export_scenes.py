@@ -173,6 +173,7 @@ def side_by_side(rules):
     ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("number", "wanted"), [(n, wanted) for n, (_, wanted) in enumerate(CASES)])
 def test_each_branch_has_its_alert(side_by_side, number, wanted):
     found: dict[str, set[str]] = {}

@@ -108,6 +108,7 @@ CASES = [
 ]  # fmt: skip
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("changed", "wanted"), CASES)
 def test_80_percent_of_specification_alerts(rules, changed, wanted):
     assert firing_for(rules, two_topics(**changed)) == wanted
@@ -134,6 +135,7 @@ def test_another_clusters_topics_do_not_count(rules):
     assert firing_for(rules, elsewhere) == set()
 
 
+@pytest.mark.long
 def test_partitions_in_the_topics_name_and_a_cluster_called_otherwise(tmp_path):
     path = rules_with(tmp_path, cluster_label="pulsar_cluster")
     joined = []

@@ -27,6 +27,7 @@ from throttlescope.models.anomaly.apply import build_anomalies
 from throttlescope.models.anomaly.rules import RULES
 
 
+@pytest.mark.long
 def test_every_row_says_that_it_is_synthetic() -> None:
     found = read_history()
     assert found.schema == TABLES["signals"].schema

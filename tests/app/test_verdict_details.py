@@ -68,6 +68,7 @@ def test_verdicts_of_one_subscription_are_followed_by_its_consumers(lake):
     assert "consumers is slow" not in output_of("verdicts", "--lake", lake.root, "--cluster", SLOW)
 
 
+@pytest.mark.long
 def test_the_consumers_of_a_stored_window(lake):
     rows = [
         row
@@ -108,6 +109,7 @@ def test_a_partitioned_topic_as_one(lake):
     assert {row["worst_partition"] for row in rows} >= {"2", "-1"}
 
 
+@pytest.mark.long
 def test_changes_of_limits_and_what_they_did(lake):
     found = json.loads(output_of("changes", "--lake", lake.root, "--format", "json"))
     mine = [row for row in found if row["topic"] == Recorded(CHANGED).topic]

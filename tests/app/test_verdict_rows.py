@@ -37,6 +37,7 @@ def test_sliding_windows_are_one_run(tmp_path):
     assert {row["since_ms"] for row in read_verdicts(lake_with(tmp_path, rows), VerdictFilter())} == {HOUR}
 
 
+@pytest.mark.long
 def test_the_latest_window_of_each_subscription(lake):
     rows = read_verdicts(lake, VerdictFilter(latest=True))
     assert [(row["cluster"], row["cause"]) for row in rows] == [("prod", "healthy"), ("test", "throttled")]

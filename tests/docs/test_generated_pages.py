@@ -19,6 +19,7 @@ LONG = {"real_broker", "tdmq"}
 NAMES = [pytest.param(name, marks=[pytest.mark.long] if name in LONG else []) for name in GENERATORS]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", NAMES)
 def test_page_equals_its_generator(name):
     generator = GENERATORS[name]
@@ -36,6 +37,7 @@ def test_each_page_has_one_generator():
     assert len(set(pages)) == len(pages)
 
 
+@pytest.mark.long
 def test_unknown_generator_is_refused():
     run = subprocess.run(
         [sys.executable, "-m", "docs.generate", "tabels"],

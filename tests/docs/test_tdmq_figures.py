@@ -155,6 +155,7 @@ def test_the_allocation_ratio_splits_the_specification(ratio, production, consum
     assert seconds(tables, "consumption")[-1].waiting == waiting
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("check_ms", "processed"), [(10, 110), (50, 150)])
 def test_partition_exceeds_quota_until_next_check(check_ms, processed):
     """Row 51 of the worked examples: 100 msg/s, a steady 1000 msg/s, looked at every 10 or 50 ms."""

@@ -31,6 +31,7 @@ def test_killed_writer_leaves_whole_version(tmp_path):
     assert len([name for name in line.tally if name.startswith("before")]) >= 4
 
 
+@pytest.mark.long
 @pytest.mark.skipif(
     not changes.can_watch(), reason="the kernel does not tell of another process's calls here"
 )

@@ -9,6 +9,7 @@ from tests.fuzz.registry import target_of
 from tests.fuzz.target import ACCEPTED, REFUSED, execute
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("what", FOUND)
 def test_what_was_found_is_mended(what: str) -> None:
     name, content = FOUND[what]

@@ -70,6 +70,7 @@ def test_an_endless_body_ends(ask):
         through(Reply(200, {}, BODY, again_s=0.0), ask, max_answer_bytes=3 * len(BODY))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("ask", [whole, in_pieces])
 def test_a_body_that_trickles_ends(ask):
     begun_s = time.monotonic()

@@ -125,6 +125,7 @@ def test_continued_gap_does_not_overlap(tmp_path):
     ]  # fmt: skip
 
 
+@pytest.mark.long
 def test_retries_back_off_within_retention(tmp_path):
     lake = Lake(tmp_path)
     record(lake, KEY, START, START + HOUR, "source_down", now_ms=START + HOUR, run_id="run")

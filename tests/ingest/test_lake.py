@@ -201,6 +201,7 @@ def test_duckdb_sees_every_table(tmp_path):
     assert connection.cursor().execute("select count(*) from verdicts").fetchall() == [(0,)]
 
 
+@pytest.mark.long
 def test_next_write_adds_new_column(tmp_path, monkeypatch):
     lake, contract = Lake(tmp_path), TABLES["truth"]
     before = replace(contract, columns=tuple(c for c in contract.columns if c.name != "limiter"))

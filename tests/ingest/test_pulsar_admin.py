@@ -165,6 +165,7 @@ def test_deleted_topic_hides_no_other(answers) -> None:
     assert snapshot.topic_stats.num_rows == 1
 
 
+@pytest.mark.long
 def test_each_of_several_brokers_gets_requests(answers) -> None:
     seen: list = []
     other = dict(answers)
@@ -191,6 +192,7 @@ def test_second_address_replaces_silent_first(answers) -> None:
         assert admin.collect("prod", [AdminTopic(TOPIC, (0,))]).topic_stats.num_rows == 1
 
 
+@pytest.mark.long
 def test_silent_broker_delays_no_other(answers) -> None:
     """Half an hour of topics, each question of which would wait for its whole time."""
     topics, seen = [AdminTopic(f"persistent://lab/silent/t{i}", (0,)) for i in range(50)], []
@@ -221,6 +223,7 @@ def test_silent_owner_blocks_no_other(answers) -> None:
     assert time.monotonic() - begun_s < 15
 
 
+@pytest.mark.long
 def test_slow_api_has_a_deadline(answers, monkeypatch) -> None:
     monkeypatch.setattr(pulsar_admin, "_WAIT_S", 0.5)
     monkeypatch.setattr(pulsar_admin, "_WAIT_PER_REQUEST_S", 0.0)
@@ -278,6 +281,7 @@ def test_secrets_in_answers_are_not_stored(answers) -> None:
     assert version == '"4.0.0 for Bearer (hidden)"'
 
 
+@pytest.mark.long
 def test_no_more_calls_than_allowed(answers) -> None:
     seen: list = []
     with serve(answers, seen=seen) as url:

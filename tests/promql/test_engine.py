@@ -228,6 +228,7 @@ def test_explain_names_pruning_shards_and_stages(engine):
     assert int(files["read"].split()[1]) < int(files["in the lake"].split()[-1])
 
 
+@pytest.mark.long
 def test_new_lake_version_is_read(tmp_path, monkeypatch):
     monkeypatch.setattr("throttlescope.transforms.promql.engine._BELIEVED_S", 0)
     engine = Engine(lake_of(tmp_path / "lake", SERIES[:5]))

@@ -642,6 +642,7 @@ def test_histogram_quantile(q):
     assert len(at_moment(f"histogram_quantile({q}, h_bucket)", BUCKET_DATA)) == len(HISTOGRAMS)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("low", "high"),
     [

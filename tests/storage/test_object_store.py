@@ -98,6 +98,7 @@ def test_a_store_that_refuses(object_store, monkeypatch):
     assert (object_store.folder / "refused" / "a").read_bytes() == b"before"
 
 
+@pytest.mark.long
 def test_a_store_that_never_answers(monkeypatch):
     for name, value in KEYS.items():
         monkeypatch.setenv(name, value)

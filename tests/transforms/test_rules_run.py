@@ -140,6 +140,7 @@ def test_short_spans_give_the_same_files(random_lake, tmp_path, monkeypatch):
     assert files_of(lake) == files_of(whole)
 
 
+@pytest.mark.long
 def test_many_evaluations_make_short_spans(tmp_path):
     lake = lake_of(tmp_path / "lake", [gauge([1.0] * 130, cluster="c")])
     file = read_rule_file(
@@ -148,6 +149,7 @@ def test_many_evaluations_make_short_spans(tmp_path):
     assert run_rules(lake, [file], SHIFT_MS, SHIFT_MS + 2 * BLOCK_MS).spans == 3
 
 
+@pytest.mark.long
 def test_earlier_results_are_replaced_in_range_only(tmp_path):
     lake = lake_of(
         tmp_path / "lake", [gauge([1.0] * 10, cluster="c", i="1"), gauge([2.0] * 10, cluster="c", i="2")]

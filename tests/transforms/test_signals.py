@@ -149,6 +149,7 @@ def test_splitting_a_shard_keeps_its_rows(lake, monkeypatch):
     assert rows_of(tasks).equals(whole)
 
 
+@pytest.mark.long
 def test_a_cluster_without_samples_has_no_work(lake):
     assert plan_tasks(lake, ["north"], START_MS, END_MS, 2) == []
     assert plan_tasks(lake, ["east"], START_MS - 30 * DAY_MS, START_MS - 29 * DAY_MS, 2) == []
@@ -254,6 +255,7 @@ def test_recorded_backlog_is_input_minus_output(recorded_signals):
     assert abs(grown - flowed) < 2_000
 
 
+@pytest.mark.long
 def test_unload_restarts_counters_and_keeps_minutes(recorded_signals):
     rows = [row for row in recorded_signals if row["cluster"] == "unload-throttled"]
     restarts = [row["counter_resets"] for row in rows]

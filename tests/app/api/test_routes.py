@@ -42,6 +42,7 @@ def lives_on(client) -> bool:
     return answer.get_json()["data"]["result"][0]["value"][1] == "2"
 
 
+@pytest.mark.long
 def test_a_foreign_name_for_this_machine_is_refused(client, api_lake):
     for path in ("/api/v1/query?query=1", "/-/ready"):
         assert client.get(path, headers={"Host": "attacker.example"}).status_code == 400
@@ -76,6 +77,7 @@ def test_the_sample_cap(api_lake):
     assert lives_on(client)
 
 
+@pytest.mark.long
 def test_the_time_out(api_lake):
     client = client_with(api_lake, timeout_s=1e-9)
     found = failure(client.get("/api/v1/query_range", query_string=RANGE))

@@ -54,6 +54,7 @@ def test_show_says_what_is_there(lake):
     assert "bytes each" in text
 
 
+@pytest.mark.long
 def test_history_says_what_changed(lake):
     old = lake.files("verdicts", between={"window_start_ms": (HOUR, HOUR)})
     new = write_data_file(lake.root, "verdicts", table_of("verdicts", [verdict(0, backlog_entries=7.0)]))

@@ -71,6 +71,7 @@ def test_a_session_and_a_master_are_one_too_many(folder):
         open_lake(folder, session=object(), master="local[1]")
 
 
+@pytest.mark.long
 def test_the_configuration_names_the_lake(folder, tmp_path):
     config = tmp_path / "throttlescope.toml"
     config.write_text(f"lake = {json.dumps(str(folder))}\n")
@@ -97,6 +98,7 @@ def test_what_is_no_time_is_refused(moment):
 # -- figures -------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["backlog", "rates", "events", "holding", "causes"])
 def test_a_chart_is_a_plotly_figure_with_colours_of_its_own(lake, billing, name):
     chart = getattr(lake.figures, name)(billing)

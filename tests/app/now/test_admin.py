@@ -33,6 +33,7 @@ def admin_within(
     return DeadlineAdmin([url], calls_per_s=calls_per_s).within(deadline, share)
 
 
+@pytest.mark.long
 def test_limits_statistics_and_consumers_of_every_partition(recorded, admin):
     with answering(admin) as url:
         admin_data = read_topic_admin(admin_within(url, Deadline(60)), recorded.topic)
@@ -94,6 +95,7 @@ def configurations(admin) -> list[str]:
     return [path for path in admin.requested if path.endswith("/configuration/runtime")]
 
 
+@pytest.mark.long
 def test_of_many_brokers_only_owners_are_read(recorded, admin):
     (owner,) = json.loads(admin.answers["/admin/v2/brokers"])
     with answering(admin) as url:
@@ -111,6 +113,7 @@ def test_of_many_brokers_only_owners_are_read(recorded, admin):
     assert many.select(without_time).to_pylist() == plain.select(without_time).to_pylist()
 
 
+@pytest.mark.long
 def test_unknown_owner_reads_all_brokers(recorded, admin):
     admin.answers["/admin/v2/brokers"] = json.dumps([f"127.0.0.{n}:9" for n in range(2, 8)])
     with answering(admin) as url:

@@ -37,6 +37,7 @@ def ask(recorded: Recorded, *more: object):
 SOURCES = ("--prometheus", "http://127.0.0.1:9", "--pulsar-admin", "http://127.0.0.1:9")
 
 
+@pytest.mark.long
 def test_the_page_names_cause_evidence_and_the_slow_one(recorded):
     outcome = ask(recorded, *SOURCES)
     assert (outcome.code, outcome.err) == (0, "")
@@ -63,6 +64,7 @@ def test_json_is_one_document(recorded):
     }
 
 
+@pytest.mark.long
 def test_a_cluster_of_the_configuration(recorded, tmp_path):
     file = tmp_path / "throttlescope.toml"
     file.write_text(
@@ -99,6 +101,7 @@ def test_refused(arguments, words, tmp_path, monkeypatch):
     assert (outcome.code, words in outcome.line) == (2, True)
 
 
+@pytest.mark.long
 def test_a_source_that_is_none_is_unreachable():
     with answering(html) as url:
         outcome = throttlescope("now", "--topic", "persistent://a/b/c", "--prometheus", url)

@@ -94,6 +94,7 @@ def test_the_newest_window_ends_with_the_newest_whole_minute(monkeypatch):
     assert slow.consumers[0].address
 
 
+@pytest.mark.long
 def test_one_partition_or_one_subscription_is_answered_for_and_all_of_the_topic_is_read(monkeypatch):
     recorded = Recorded("partition-hot-msg")
     _, end_ms = recorded.state("first")

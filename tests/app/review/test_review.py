@@ -92,6 +92,7 @@ def run_review(lake, *arguments):
     return json.loads(done.out)
 
 
+@pytest.mark.long
 def test_flips_with_and_without_hysteresis(lake):
     flips = run_review(lake)["flips"]
     assert (flips["windows"], flips["subscription_partitions"]) == (8, 1)
@@ -103,6 +104,7 @@ def test_flips_with_and_without_hysteresis(lake):
     assert flips["most"][0]["subscription"] == "billing"
 
 
+@pytest.mark.long
 def test_agreement_counts_replayed_episodes(lake):
     found = run_review(lake)["agreement"]
     assert (found["episodes"], found["asked"], found["failed"]) == (5, 4, 1)
@@ -111,6 +113,7 @@ def test_agreement_counts_replayed_episodes(lake):
     assert [one["episode_id"] for one in found["disagreements"]] == ["e2", "e1"]
 
 
+@pytest.mark.long
 def test_limits_that_bind_and_those_that_never_do(lake):
     found = run_review(lake)["limits"]
     assert (found["limiters"], found["bound"], found["never"], found["unknown"]) == (3, 1, 1, 1)
@@ -171,6 +174,7 @@ def test_lists_have_the_requested_length(lake):
     assert run_review(lake, "--most", 1)["flips"]["between"] == {"throttled -> healthy": 2}
 
 
+@pytest.mark.long
 def test_the_table_says_it_in_words(lake):
     done = throttlescope("review", "--lake", lake.root, *RANGE, "--quiet")
     assert (done.code, done.err) == (0, "")

@@ -70,6 +70,7 @@ def data_files(folder: Path) -> list[Path]:
     return sorted(folder.rglob("*.parquet"))
 
 
+@pytest.mark.long
 def test_a_lake_that_was_renamed_away(folder, client, caplog):
     folder.rename(folder.with_name("elsewhere"))
     answer = client.get("/-/ready")
@@ -90,6 +91,7 @@ def test_a_lake_that_was_renamed_away(folder, client, caplog):
     assert set(sources_up(client).values()) == {1.0}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("folders_stay", [False, True])
 def test_a_lake_that_was_emptied(folder, client, folders_stay):
     if folders_stay:
@@ -148,6 +150,7 @@ def test_a_commit_that_replaced_the_file_is_no_fault(folder, client):
     assert client.get("/-/ready").status_code == 200
 
 
+@pytest.mark.long
 def test_a_worker_that_begins_after_the_lake_went_away(folder):
     """The process that makes the workers saw what was there when the server began."""
     folder.rename(folder.with_name("elsewhere"))

@@ -56,6 +56,7 @@ def test_only_reading_is_answered():
     assert client.get("/-/reload").status_code == 404
 
 
+@pytest.mark.long
 def test_a_table_that_the_pages_cannot_read_and_the_api_can(tmp_path):
     lake = lake_with(tmp_path / "lake", [verdict(2)])
     client = create_app(lake.root).server.test_client()

@@ -118,6 +118,7 @@ def test_bad_address_shows_an_error(app, query, says):
 # -- without a range, without samples
 
 
+@pytest.mark.long
 def test_exported_alerts_are_listed_without_a_rule(app, lake):
     view, tree = previewed(app, lake)
     assert view.plan is None
@@ -206,6 +207,7 @@ def test_missed_backlogs_are_listed(app, lake):
     assert len(nothing.missed) == nothing.real_total > 5
 
 
+@pytest.mark.long
 def test_alert_without_a_cause_is_not_judged(app, lake):
     view, tree = previewed(app, lake, rule=a.LIMITS_MISSING)
     assert view.missed is None
@@ -213,6 +215,7 @@ def test_alert_without_a_cause_is_not_judged(app, lake):
     assert " real" not in read(find(tree, "P")[0])
 
 
+@pytest.mark.long
 def test_alert_of_a_topic_is_compared_with_its_subscriptions(app, lake):
     text = rule("max by (cluster, topic) (pulsar_subscription_back_log) > 10000", cause="throttled")
     view, _ = previewed(app, lake, text=text)
@@ -232,6 +235,7 @@ def test_rule_labels_without_a_subscription(app, lake):
     assert "no subscription" in read(tree)
 
 
+@pytest.mark.long
 def test_hostile_names_are_shown_and_harmless(app, lake):
     view, tree = previewed(app, lake, text=LARGE)
     assert HOSTILE_NAME in {one.firing.labels["subscription"] for one in view.judged}
@@ -242,6 +246,7 @@ def test_hostile_names_are_shown_and_harmless(app, lake):
     assert all(parse_qs(urlsplit(href).query)["subscription"][0] == HOSTILE_NAME for href in links)
 
 
+@pytest.mark.long
 def test_failing_rule_is_shown(app, lake):
     text = rule("pulsar_subscription_back_log * on (cluster) pulsar_subscription_back_log > 0")
     view, tree = previewed(app, lake, text=text)
@@ -250,6 +255,7 @@ def test_failing_rule_is_shown(app, lake):
     assert re.search(r"Mine failed \d+ times, first at 2026-11-20T", read(tree))
 
 
+@pytest.mark.long
 def test_an_exported_alert_with_all_that_it_reads(app, lake):
     view, tree = previewed(app, lake, rule=a.UNEXPLAINED)
     assert len(view.plan.rules) > 20
@@ -263,6 +269,7 @@ def test_an_exported_alert_with_all_that_it_reads(app, lake):
 # -- limits
 
 
+@pytest.mark.long
 def test_previews_share_the_concurrency_limit(lake):
     app = create_app(lake.root, limits=QueryLimits(running=1, waiting=0))
     query = "?" + urlsplit(AlertsAddress(None, LARGE, **RANGE).href()).query
@@ -296,6 +303,7 @@ def test_time_and_results_are_bounded(lake, monkeypatch):
 # -- files
 
 
+@pytest.mark.long
 def test_the_rules_come_as_files(app):
     client = app.server.test_client()
     answer = client.get(RULES_PATH, base_url="http://127.0.0.1:8050")

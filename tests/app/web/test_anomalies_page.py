@@ -94,6 +94,7 @@ def test_anomalies_that_began_together_are_one_group(reader, rows):
     )
 
 
+@pytest.mark.long
 def test_list_shows_signal_time_value_and_subscription(reader):
     said = shown(reader, AnomaliesAddress())
     assert (
@@ -111,6 +112,7 @@ def test_list_shows_signal_time_value_and_subscription(reader):
     assert HOSTILE in said
 
 
+@pytest.mark.long
 def test_filters_show_what_they_name(reader, rows):
     for address, kept in (
         (AnomaliesAddress(signals=("samples",)), lambda row: row["signal"] == "samples"),
@@ -132,6 +134,7 @@ def test_counts_of_a_filter_ignore_that_filter(reader, rows):
     assert counted["direction"] == {"silence": 1}
 
 
+@pytest.mark.long
 def test_one_group_is_shown_whole(reader, rows):
     group_id = next(row["group_id"] for row in rows if row["subscription"] == "audit")
     said = shown(reader, AnomaliesAddress(group=group_id))
@@ -172,6 +175,7 @@ def test_each_kind_of_nothing_has_its_own_text(reader, tmp_path, sample_lake):
 # -- one opened -------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_the_chart_has_the_band_that_judged(reader, rows):
     row, address = opening(rows, "billing", "in_msg_rate")
     tree = page.opened_part(reader, address)
@@ -190,6 +194,7 @@ def test_the_chart_has_the_band_that_judged(reader, rows):
     assert "usual there 14.6 to 20 msg/s" in read(tree)
 
 
+@pytest.mark.long
 def test_silence_differs_from_zero(reader, rows):
     silent = page.opened_part(reader, opening(rows, "search", "samples")[1])
     assert "That is not a zero" in read(silent)
@@ -202,6 +207,7 @@ def test_silence_differs_from_zero(reader, rows):
     assert "worst 0 msg/s" in zero
 
 
+@pytest.mark.long
 def test_too_many_files_leave_the_stored_band(reader, rows, monkeypatch):
     monkeypatch.setattr(stored, "MOST_FILES", 3)
     row, address = opening(rows, "billing", "in_msg_rate")

@@ -31,6 +31,7 @@ def names(reader, address=None, **options):
     return [row["subscription"] for row in rows]
 
 
+@pytest.mark.long
 def test_every_subscription_has_one_row(reader):
     rows, total = newest.subscriptions(reader, SubscriptionsAddress(), end=1000)
     assert total == len(rows) == len(SAMPLES)
@@ -47,6 +48,7 @@ def test_harm_comes_first(reader):
     assert rows[healthy.index(True)]["subscription"] == "recommendations"
 
 
+@pytest.mark.long
 def test_pages_make_the_whole(reader):
     whole = names(reader, end=1000)
     paged = [name for start in range(0, len(whole), 7) for name in names(reader, start=start, end=start + 7)]
@@ -80,6 +82,7 @@ def test_sorting_follows_what_the_view_shows(reader, view, column, field):
     assert [row[field] for row in down] == values[::-1]
 
 
+@pytest.mark.long
 def test_an_unknown_column_is_no_way_into_sql(reader):
     assert names(reader, sort=[("cause; DROP TABLE latest", True)], end=5) == names(reader, end=5)
     assert names(reader, end=5)
@@ -104,6 +107,7 @@ def test_search_finds_all_words_in_the_names(reader, search, expected):
     assert set(names(reader, SubscriptionsAddress(search=search), end=1000)) == expected
 
 
+@pytest.mark.long
 def test_filters_by_cause_follow_the_view(reader):
     throttled = {"billing", "thumbnails", "search-index", "greedy-export", HOSTILE_NAME}
     assert set(names(reader, SubscriptionsAddress(causes=("throttled",), view="now"))) == throttled
@@ -128,6 +132,7 @@ def test_counts_agree_with_rows(reader):
     ]
 
 
+@pytest.mark.long
 def test_pulsars_own_topics_are_news_only_in_trouble(tmp_path):
     samples = (
         Sample("persistent://a/b/c", "mine", (Phase(0),)),
@@ -155,6 +160,7 @@ def test_freshness_names_the_source(reader):
     assert freshness.is_recording
 
 
+@pytest.mark.long
 def test_one_subscription_is_read_whole_and_in_order(reader):
     assert history.span(reader, BILLING) == (START_MS, END_MS)
     minutes = history.signals(reader, BILLING, START_MS, END_MS)
@@ -168,6 +174,7 @@ def test_one_subscription_is_read_whole_and_in_order(reader):
     ]
 
 
+@pytest.mark.long
 def test_ranges_are_half_open(reader):
     middle = START_MS + 90 * 60_000
     assert history.signals(reader, BILLING, START_MS, middle)["minute_ms"].max() == middle - 60_000
@@ -236,6 +243,7 @@ def test_files_that_a_vacuum_took_are_not_missed(tmp_path):
     assert len(history.signals(reader, key, START_MS, END_MS)) == 180
 
 
+@pytest.mark.long
 def test_a_lake_that_vanished_reads_as_empty(tmp_path):
     write_sample_lake(tmp_path / "lake", SAMPLES[:1])
     reader = LakeReader(tmp_path / "lake")

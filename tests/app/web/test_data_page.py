@@ -81,6 +81,7 @@ def test_broken_address_is_an_error(query):
 # -- runs -------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_runs_show_status_and_cost(reader):
     said = shown(reader, DataAddress())
     assert "2026-11-20 02:30:00 run ■ stopped by a gate 2 m 14 s" in said
@@ -122,6 +123,7 @@ def test_a_run_without_findings_says_so(reader):
 # -- refused ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_refused_rows_are_counted_by_reason_and_shown(reader):
     said = shown(reader, DataAddress("quarantine"))
     assert re.search(
@@ -172,6 +174,7 @@ def test_unknown_counts_are_not_shown_as_zero(sample_lake):
 # -- a past verdict ---------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_past_verdict_is_compared_with_todays_rules(reader, lake):
     at_ms = START_MS + 2 * 60 * MINUTE_MS
     wanted = past_verdict(key("billing"), at_ms)

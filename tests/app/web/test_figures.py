@@ -91,6 +91,7 @@ def test_a_lifted_limit_ends_where_it_was_lifted(minutes_of):
     assert labels(figure) == ["subscription limit 50 msg/s, subscription policy, until 01:50:00 UTC"]
 
 
+@pytest.mark.long
 def test_byte_axes_have_binary_steps(minutes_of):
     figure = figures.byte_rates_figure(minutes_of("thumbnails"), **BOUNDS)
     assert [plain(text) for text in figure.layout.yaxis.ticktext] == [
@@ -135,6 +136,7 @@ def test_no_events_no_figure(minutes_of):
     assert figures.events_figure(minutes_of("ledger"), **BOUNDS) is None
 
 
+@pytest.mark.long
 def test_what_is_missing_is_a_gap_never_zero(minutes_of):
     minutes = minutes_of("billing").drop(index=range(20, 30))
     minutes.loc[50, "in_msg_rate_5m"] = None
@@ -148,6 +150,7 @@ def test_what_is_missing_is_a_gap_never_zero(minutes_of):
     assert trace(figure, "in (published)").y[50] is None
 
 
+@pytest.mark.long
 def test_values_of_rules_stand_at_the_minutes_end(minutes_of):
     figure = figures.backlog_figure(minutes_of("billing"), **BOUNDS)
     assert figure.data[0].x[0] == START_MS + 60_000
@@ -194,6 +197,7 @@ def test_nothing_held_no_figure(minutes_of):
     assert figures.holding_figure(minutes_of("features"), **BOUNDS) is None
 
 
+@pytest.mark.long
 def test_the_ribbon_tells_causes_naive_rule_and_truth(reader):
     key = subscription("recommendations")
     verdicts = history.verdicts(reader, key, START_MS, END_MS)
@@ -236,6 +240,7 @@ def test_every_cause_has_its_own_look():
     assert len(set(looks)) == len(looks)
 
 
+@pytest.mark.long
 def test_names_from_the_cluster_are_escaped_in_figures(reader):
     key = subscription("recommendations")
     figure = figures.ribbon_figure(
@@ -248,6 +253,7 @@ def test_names_from_the_cluster_are_escaped_in_figures(reader):
     assert "<b>127.0.0.1" not in text
 
 
+@pytest.mark.long
 def test_figures_do_not_change_their_input(minutes_of):
     minutes = minutes_of("billing")
     before = minutes.copy(deep=True)

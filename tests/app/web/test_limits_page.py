@@ -45,6 +45,7 @@ def limits_reader(limits_lake) -> LakeReader:
 # -- the table --------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_a_limiter_that_many_share_is_one_row(limits_reader):
     rows, total = limiters(limits_reader, LimitsAddress())
     expected = {
@@ -77,6 +78,7 @@ def test_rows_are_those_of_the_newest_answers(limits_reader, limits_lake):
         assert row["observed_ms"] == expected["observed_ms"]
 
 
+@pytest.mark.long
 def test_use_is_that_of_every_minute_one_by_one(limits_reader, limits_lake):
     shares = [
         row["rho_topic_msg"]
@@ -89,6 +91,7 @@ def test_use_is_that_of_every_minute_one_by_one(limits_reader, limits_lake):
     assert 0 < topic["near_minutes"] < topic["minutes"] == len(shares)
 
 
+@pytest.mark.long
 def test_filters_by_use_select_limits(limits_reader):
     often, _ = limiters(limits_reader, LimitsAddress(use="often"))
     assert [row["limiter"] for row in often] == ["topic.msg"]
@@ -96,6 +99,7 @@ def test_filters_by_use_select_limits(limits_reader):
     assert (never, total) == ([], 0), "of the others no use is known, which is not the same"
 
 
+@pytest.mark.long
 def test_filters_and_order(limits_reader):
     def named(address, **how):
         return [row["limiter"] for row in limiters(limits_reader, address, **how)[0]]
@@ -114,6 +118,7 @@ def test_filters_and_order(limits_reader):
     assert named(LimitsAddress(), sort=[("rate", True)], start=1, end=2) == ["topic.msg"]
 
 
+@pytest.mark.long
 def test_row_shows_unit_period_and_proof(limits_reader):
     rows = {
         row["limiter"] + (row["subscription"] or ""): row
@@ -152,6 +157,7 @@ def test_how_fresh_and_what_is_not_known(limits_reader, reader):
     assert known(reader).unknown == {"broker": 34, "topic": 34, "subscription": 34}
 
 
+@pytest.mark.long
 def test_each_empty_state_has_its_text(limits_reader, tmp_path):
     assert "No verdicts yet." in read(page_parts(LakeReader(tmp_path), LimitsAddress())[3])
     said = page_parts(limits_reader, LimitsAddress(search="nobody"))[3]
@@ -199,6 +205,7 @@ def test_an_unreadable_address_is_said(query):
 # -- one subscription -------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_records_show_winner_and_hidden_ones(limits_reader):
     said = read(page_parts(limits_reader, SUBJECT)[0])
     for words in (
@@ -229,6 +236,7 @@ def test_the_winners_are_the_limits_in_force(limits_reader):
         )
 
 
+@pytest.mark.long
 def test_subscription_without_limits_read_is_explained(limits_reader):
     address = LimitsAddress(subject=SubscriptionPartition(CLUSTER, "persistent://t/other/y", 2, "gone"))
     said = read(page_parts(limits_reader, address)[0])
@@ -288,6 +296,7 @@ def test_changes_follow_range_and_filters(limits_reader):
     assert "A comparison is not a proof" in said
 
 
+@pytest.mark.long
 def test_the_range_shifts_by_links(limits_reader):
     below = changes_part(limits_reader, LimitsAddress.parse("?level=topic"))
     links = {link.className: link.href for link in find(below, "Link") if getattr(link, "className", None)}

@@ -20,6 +20,7 @@ from throttlescope.ingest.core.times import DAY_MS, MINUTE_MS, date_of
 from throttlescope.ingest.lake import Lake
 
 
+@pytest.mark.long
 def test_the_whole_page_reads_in_order(reader):
     said = read(overview.page(reader))
     for words in (
@@ -62,6 +63,7 @@ def test_an_empty_lake_says_how_to_fill_it(tmp_path):
     assert "throttlescope run" in said
 
 
+@pytest.mark.long
 def test_the_largest_backlogs_are_those_of_the_episodes(reader):
     rows, total = queries.open_episodes(reader, most=2)
     everything, _ = queries.open_episodes(reader, most=1000)
@@ -129,6 +131,7 @@ def test_a_run_that_failed_is_not_quiet():
     assert overview.run_line(None) == []
 
 
+@pytest.mark.long
 def test_shared_incidents_name_what_is_shared(tmp_path):
     throttled = Phase(60, "throttled", "throttle", "topic.msg", in_msg=100.0, out_msg=20.0,
                       limits={"topic": (60, None, 1, "topic_policy")})  # fmt: skip

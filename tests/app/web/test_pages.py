@@ -75,6 +75,7 @@ def row_of(reader, search: str, view: str) -> dict:
     return {key: plain(value) for key, value in table.grid_row(rows[0], view).items()}
 
 
+@pytest.mark.long
 def test_a_row_is_ready_to_read(reader):
     row = row_of(reader, "billing", "now")
     assert row["cause"] == "Throttled"
@@ -120,6 +121,7 @@ def test_both_views_fill_all_their_columns(reader):
             assert all(isinstance(value, str) for value in shown.values())
 
 
+@pytest.mark.long
 def test_recordings_are_shown_by_what_held_them(reader, tmp_path):
     assert now_or_recent.with_view(SubscriptionsAddress(), newest.freshness(reader)).view == "recent"
     assert now_or_recent.with_view(SubscriptionsAddress(view="now"), newest.freshness(reader)).view == "now"
@@ -140,6 +142,7 @@ def test_links_of_rows_lead_back_to_the_same_subscription(reader):
         assert parsed.subscription.topic == row["topic"]
 
 
+@pytest.mark.long
 def test_each_empty_state_has_its_text(reader, tmp_path):
     empty = LakeReader(tmp_path)
     said = read(summary.status(SubscriptionsAddress(), newest.freshness(empty), 0, empty.lake_path))
@@ -174,6 +177,7 @@ def test_a_synthetic_cluster_is_marked(reader):
     assert synthetic_badge("prod") == []
 
 
+@pytest.mark.long
 def test_a_subscription_that_ended_says_so(tmp_path):
     samples = (
         Sample("persistent://a/b/c", "gone", (Phase(0),)),
@@ -191,6 +195,7 @@ def test_a_subscription_that_ended_says_so(tmp_path):
 # -- subscription ------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_the_answer_comes_before_everything_else(page):
     said = read(page("billing"))
     top, _, rest = said.partition("Verdict over time")
@@ -207,6 +212,7 @@ def test_the_answer_comes_before_everything_else(page):
     assert "Its throttle events prove nothing" in rest
 
 
+@pytest.mark.long
 def test_evidence_says_value_threshold_time_and_query(page):
     tree = page("billing")
     said = read(tree)
@@ -222,6 +228,7 @@ def test_evidence_says_value_threshold_time_and_query(page):
     assert meanings == ["speaks for it"] * 3 + ["neither", "speaks against it"]
 
 
+@pytest.mark.long
 def test_missing_evidence_comes_with_its_fix(page):
     said = read(page("features"))
     assert "The evidence does not decide." in said
@@ -244,11 +251,13 @@ def test_charts_appear_where_there_is_something_to_draw(page):
     assert "Throttle events None in this range." in read(page("ledger"))
 
 
+@pytest.mark.long
 def test_no_chart_can_be_sent_to_a_cloud(page):
     for graph in find(page("billing"), "Graph"):
         assert graph.config["showSendToCloud"] is False
 
 
+@pytest.mark.long
 def test_past_window_is_shown_by_address(page):
     past = page("billing", at_ms=START_MS + 30 * MINUTE_MS)
     said = read(past)
@@ -258,6 +267,7 @@ def test_past_window_is_shown_by_address(page):
     assert "▲ Throttled subscription.msg 01:02:00 to 03:00:00 UTC, 1 h 58 m" in said
 
 
+@pytest.mark.long
 def test_limit_lifted_inside_window_is_shown_as_it_was(tmp_path):
     limited = next(sample for sample in SAMPLES if sample.subscription == "recommendations").phases[1]
     phases = (dataclasses.replace(limited, from_minute=0), Phase(177, in_msg=10.0))
@@ -276,6 +286,7 @@ def test_limit_lifted_inside_window_is_shown_as_it_was(tmp_path):
     assert "lifted at 02:57:00 UTC" in said
 
 
+@pytest.mark.long
 def test_unknown_is_not_given_a_probability(reader, tmp_path):
     sample = Sample("persistent://a/b/c", "open", (Phase(0, "unknown", "unknown", confidence=0.0),))
     write_sample_lake(tmp_path, (sample,))
@@ -288,6 +299,7 @@ def test_unknown_is_not_given_a_probability(reader, tmp_path):
     )
 
 
+@pytest.mark.long
 def test_trouble_that_is_over_is_linked(page):
     tree = page("recommendations")
     links = [link for link in find(tree, "Link") if getattr(link, "className", "") == "earlier-link"]
@@ -295,6 +307,7 @@ def test_trouble_that_is_over_is_linked(page):
     assert SubscriptionAddress.parse(urlsplit(links[0].href).query).at_ms == START_MS + 110 * MINUTE_MS
 
 
+@pytest.mark.long
 def test_range_links_are_absolute_and_keep_the_subscription(page):
     tree = page("billing")
     for link in find(tree, "Link"):
@@ -349,6 +362,7 @@ def test_an_endless_range_is_cut_to_its_end():
     assert (end_ms, end_ms - start_ms) == (END_MS, LONGEST_MS)
 
 
+@pytest.mark.long
 def test_a_range_without_data_says_where_there_is_some(page):
     said = read(page("billing", start_ms=START_MS - BLOCK_MS, end_ms=START_MS))
     assert "No verdict in this range." in said
@@ -367,6 +381,7 @@ def test_a_stranger_is_explained(reader):
     assert "unloaded" in said
 
 
+@pytest.mark.long
 def test_windows_are_listed_newest_first(reader):
     data = state_of(read_view(reader, address("billing")))
     rows, total = windows.window_rows(reader, data, 0, 100)
@@ -378,6 +393,7 @@ def test_windows_are_listed_newest_first(reader):
     assert len({row["window"] for row in [*rows, *rest]}) == 176
 
 
+@pytest.mark.long
 def test_hostile_names_are_text_and_nothing_else(page):
     tree = page(HOSTILE_NAME)
     assert "</script><img src=x onerror=alert(1)>" in text_of(tree)

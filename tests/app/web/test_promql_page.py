@@ -153,6 +153,7 @@ def test_a_scalar_a_string_and_nothing(app):
     assert "No series has a value then." in said(app, "no_such_metric", tab="graph")
 
 
+@pytest.mark.long
 def test_hostile_labels_are_shown_and_never_reach_the_chart(app):
     for tab in ("table", "graph"):
         view, tree = evaluated(app, "hostile or up", tab=tab)
@@ -189,6 +190,7 @@ def test_a_spike_is_drawn_however_many_points_there_are():
     assert sum(len(trace.x) for trace in figure.data) < 30_000
 
 
+@pytest.mark.long
 def test_flicker_is_bounded_and_gaps_are_gaps():
     times_ms = np.arange(11_001, dtype=np.int64) * 1000
     flicker = np.where(np.arange(11_001) % 2, np.arange(11_001.0), np.nan)
@@ -276,6 +278,7 @@ def test_page_queries_share_the_concurrency_limit(lake):
     assert view.fault is None, "the place was given back"
 
 
+@pytest.mark.long
 def test_queries_are_limited_as_in_api(lake):
     app = create_app(lake.root, limits=QueryLimits(Options(max_samples=10)))
     assert "too many samples" in said(app, "many")

@@ -99,6 +99,7 @@ def test_places_are_the_newest_verdicts_counted_one_by_one(reader, sample_lake, 
             assert row["worst"] is None
 
 
+@pytest.mark.long
 def test_the_fullest_limit_is_the_largest_share_of_any_minute(reader, sample_lake):
     rows = [row for row in Lake(sample_lake).read("signals").to_pylist() if row["topic"] == FEED.name]
     found, _ = places(reader, RollupsAddress("topic", view=NOW), end=1000)
@@ -113,6 +114,7 @@ def test_the_fullest_limit_is_the_largest_share_of_any_minute(reader, sample_lak
     assert (without[0]["share"], without[0]["limiter"]) == (None, None), "its limits were not observed"
 
 
+@pytest.mark.long
 def test_too_many_minutes_leave_the_fullest_limit_of_now(sample_lake, monkeypatch):
     monkeypatch.setattr(limit_use, "MOST_MINUTES", 100)
     reader = LakeReader(sample_lake)
@@ -123,6 +125,7 @@ def test_too_many_minutes_leave_the_fullest_limit_of_now(sample_lake, monkeypatc
     assert "newest 5 m" in plain(heads["share"]["headerTooltip"])
 
 
+@pytest.mark.long
 def test_the_worst_place_is_first_and_any_column_sorts(reader):
     found, _ = places(reader, RollupsAddress("topic", view=NOW), end=1000)
     troubled = [row["worst"] is not None for row in found]
@@ -172,6 +175,7 @@ def test_a_broker_that_no_scrape_named_stays_in_the_table():
     assert shown["backlog"] == shown["share"] == "\N{EN DASH}", "absent is not zero"
 
 
+@pytest.mark.long
 def test_each_kind_of_nothing_has_its_own_text(reader, tmp_path):
     said = read(list(parts(LakeReader(tmp_path), RollupsAddress("broker"))[3:4]))
     assert "No verdicts yet." in said
@@ -256,6 +260,7 @@ def test_lanes_that_bound_come_first(reader):
     assert bound == sorted(bound, reverse=True)
 
 
+@pytest.mark.long
 def test_of_a_large_place_the_topics_that_bound_are_read(reader):
     whole = limit_lanes(reader, PLACES[2], START_MS, END_MS)
     some = limit_lanes(reader, PLACES[2], START_MS, END_MS, most_minutes=1)
@@ -304,6 +309,7 @@ def test_names_in_a_figure_are_text(reader):
 # -- one place --------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_rollup_page_reads_in_order(reader):
     said = read(rollup_page(read_rollup(reader, FEED)))
     parts_in_order = (
@@ -328,6 +334,7 @@ def test_rollup_page_reads_in_order(reader):
     assert at == sorted(at)
 
 
+@pytest.mark.long
 def test_links_shift_the_range_and_keep_the_rollup(reader):
     links = {
         link.className: link.href
@@ -364,6 +371,7 @@ def test_the_day_before_is_compared(tmp_path, monkeypatch):
     assert "compared with 24 h earlier" in said
 
 
+@pytest.mark.long
 def test_rollup_that_is_gone_is_explained_and_its_past_is_shown(reader):
     gone = read(
         rollup_page(read_rollup(reader, RollupsAddress("topic").opened(EAST, "persistent://shop/web/gone")))
@@ -376,6 +384,7 @@ def test_rollup_that_is_gone_is_explained_and_its_past_is_shown(reader):
     assert "The lake has no verdicts of the cluster nowhere." in read(shown)
 
 
+@pytest.mark.long
 def test_a_lake_without_episodes_says_so(tmp_path):
     lake = write_sample_lake(tmp_path / "lake", SAMPLES[:1], truth=False)
     import shutil
@@ -387,6 +396,7 @@ def test_a_lake_without_episodes_says_so(tmp_path):
     assert "No episodes yet." in said
 
 
+@pytest.mark.long
 def test_hostile_names_are_shown_and_not_obeyed(reader):
     page = rollup_page(read_rollup(reader, RollupsAddress("namespace").opened(EAST, "shop/odd")))
     said = text_of(page)

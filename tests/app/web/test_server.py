@@ -92,6 +92,7 @@ def test_pages_are_built_ahead_for_the_first_reader(sample_lake, tmp_path):
     assert warm_pages.build(LakeReader(tmp_path)) == 1
 
 
+@pytest.mark.long
 def test_worker_serves_scripts_of_other_workers_page(client, sample_lake):
     scripts = re.findall(r'src="(/_dash-component-suites/[^"]+)"', client.get("/").text)
     other = app.create_app(sample_lake).server.test_client()
@@ -107,6 +108,7 @@ def test_assets_fetch_nothing(path):
     )
 
 
+@pytest.mark.long
 def test_rows_come_in_pages_sorted_by_the_server(client):
     request = {
         "startRow": 0,

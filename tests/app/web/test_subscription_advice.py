@@ -136,6 +136,7 @@ def test_an_answer_is_shown_for_its_own_window_alone(reader):
     assert advice.advice_of(None, data) is None
 
 
+@pytest.mark.long
 def test_a_limit_of_time_says_what_to_do(reader):
     data = state_of(read_view(reader, address("billing")))
     why = {
@@ -159,6 +160,7 @@ def test_there_is_no_button_where_nothing_holds_it(reader):
     assert labels("audit") == ["Diagnose now"]
 
 
+@pytest.mark.long
 def test_one_at_a_time_in_a_worker(reader, monkeypatch):
     data, places = state_of(read_view(reader, address("billing"))), ConcurrencyLimit(running=1, waiting=0)
     requests = []
@@ -184,6 +186,7 @@ def test_a_lake_without_samples_says_so(reader):
     assert "could not be computed" in read(advice.advice_of(found, data))
 
 
+@pytest.mark.long
 def test_a_work_nobody_waits_for_is_ended():
     began = time.monotonic()
     program = [sys.executable, "-c", "import sys, time; sys.stdin.read(); time.sleep(600)"]
@@ -192,6 +195,7 @@ def test_a_work_nobody_waits_for_is_ended():
     assert time.monotonic() - began < 250
 
 
+@pytest.mark.long
 def test_slow_work_returns_whole_answer():
     program = [
         sys.executable,

@@ -105,6 +105,7 @@ def test_each_empty_state_has_its_text(found, verdict, words):
     assert words in read(deadlines(found, verdict))
 
 
+@pytest.mark.long
 def test_the_newest_forecast_up_to_the_window_counts(reader):
     at_the_end = outlook(reader, BILLING, END_MS - 5 * MINUTE_MS, END_MS).forecasts
     assert [(row["kind"], row["made_at_ms"]) for row in at_the_end] == [("ttl", END_MS), ("drain", END_MS)]
@@ -120,6 +121,7 @@ def test_it_stands_on_the_card(reader):
     assert "Drained in 20 m" in top
 
 
+@pytest.mark.long
 def test_lake_without_forecasts_says_how_to_make_them(tmp_path):
     sample = Sample("persistent://a/b/c", "bare", (Phase(0),))
     lake = write_sample_lake(tmp_path, (sample,))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from urllib.parse import urlsplit
 
+import pytest
+
 from tests.app.web.components import find
 from tests.app.web.sample_lake import END_MS, START_MS
 from tests.app.web.test_pages import address, read
@@ -41,6 +43,7 @@ ANSWER = {
 }
 
 
+@pytest.mark.long
 def test_since_when_how_large_and_what_held_it_when(reader):
     view = read_view(reader, address("billing"))
     (part,) = this_backlog(view.outlook, view.address)
@@ -54,11 +57,13 @@ def test_since_when_how_large_and_what_held_it_when(reader):
     assert stretches[-1] == END_MS
 
 
+@pytest.mark.long
 def test_a_window_without_a_backlog_has_none(reader):
     view = read_view(reader, address("billing", at_ms=START_MS + 20 * MINUTE_MS))
     assert this_backlog(view.outlook, view.address) == []
 
 
+@pytest.mark.long
 def test_a_lake_without_episodes_says_how_they_come(reader):
     view = read_view(reader, address("billing"))
     assert "throttlescope episodes --store" in read(this_backlog(StoredOutlook(), view.address))

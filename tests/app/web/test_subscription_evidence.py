@@ -35,6 +35,7 @@ def picture(values, **more) -> str | None:
     return sparkline(times, np.array(values, dtype=float), **options)
 
 
+@pytest.mark.long
 def test_a_row_shows_its_measurement_and_says_it(reader):
     tree = evidence(read_view(reader, address("billing")))
     pictures = {
@@ -44,6 +45,7 @@ def test_a_row_shows_its_measurement_and_says_it(reader):
     assert {part.width for part in find(tree, "Img")} == {WIDTH_PX}
 
 
+@pytest.mark.long
 def test_query_opens_in_console_over_page_range(reader):
     tree = evidence(read_view(reader, address("billing")))
     opened = PromqlAddress.parse(urlsplit(find(tree, "Link")[0].href).query)
@@ -51,6 +53,7 @@ def test_query_opens_in_console_over_page_range(reader):
     assert (opened.start_ms, opened.end_ms, opened.tab) == (START_MS, END_MS, "graph")
 
 
+@pytest.mark.long
 def test_a_picture_is_numbers_and_nothing_else(reader):
     for part in find(evidence(read_view(reader, address(HOSTILE_NAME))), "Img"):
         root = svg(part.src)

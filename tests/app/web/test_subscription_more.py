@@ -61,11 +61,13 @@ def test_neighbours_of_topic_limit_share_its_partition(tmp_path):
     assert uses[0].use_per_s == pytest.approx(440, rel=0.01)
 
 
+@pytest.mark.long
 def test_neighbours_of_broker_limit_share_its_broker(tmp_path):
     uses = stored.neighbours(with_deltas(tmp_path), FEED, "broker.msg", *WINDOW)
     assert {use.key.subscription for use in uses} == {"greedy-export", "search-index", "billing"}
 
 
+@pytest.mark.long
 def test_a_limit_of_its_own_has_no_neighbours(reader):
     assert stored.neighbours(reader, FEED, "subscription.msg", *WINDOW) == []
     assert stored.neighbours(reader, FEED, None, *WINDOW) == []
@@ -112,6 +114,7 @@ def test_consumers_are_listed_slow_ones_marked_by_more_than_colour():
     assert context.consumers(None) == []
 
 
+@pytest.mark.long
 def test_consumers_nobody_measured_are_one_sentence(reader):
     page = page_of(reader, "billing")
     found = stored.consumers(reader, page.address.subscription, "throttled", *WINDOW)
@@ -139,6 +142,7 @@ def limit(sample: Sample, at_minute: int, rate: int | None) -> dict:
     }
 
 
+@pytest.mark.long
 def test_change_of_limit_shows_before_and_after(tmp_path):
     limited = {"subscription": (50, None, 1, "subscription_policy")}
     phases = (Phase(0, in_msg=40.0, limits=limited), Phase(90, "healthy", in_msg=80.0, out_msg=200.0))

@@ -100,6 +100,7 @@ def test_whoever_leaves_waits_no_longer(recorded):
         Live(settings()).diagnose(key(), cancelled=lambda: True)
 
 
+@pytest.mark.long
 def test_button_without_source_says_what_to_configure(reader):
     assert Live.of(load_settings(None, {})) is None
     tree = subscription.page(read_view(reader, address("billing")))
@@ -108,6 +109,7 @@ def test_button_without_source_says_what_to_configure(reader):
     assert "start serve with --prometheus URL" in read(tree)
 
 
+@pytest.mark.long
 def test_with_a_source_it_can_be_pressed(reader):
     live = Live.of(settings())
     tree = subscription.page(read_view(reader, address("billing")), live)
@@ -116,6 +118,7 @@ def test_with_a_source_it_can_be_pressed(reader):
     assert button.id == "subscription-now-ask"
 
 
+@pytest.mark.long
 def test_a_prometheus_that_is_down_is_a_panel(reader):
     data = state_of(read_view(reader, address("billing")))
     said = read(explained(lambda: now.diagnosis_card(Live(settings()), data))())

@@ -35,6 +35,7 @@ def view(reader):
     return read_view(reader, address("billing"))
 
 
+@pytest.mark.long
 def test_what_matters_comes_first(view):
     said = read(subscription.page(view))
     order = [
@@ -52,6 +53,7 @@ def test_what_matters_comes_first(view):
     assert [said.index(words) for words in order] == sorted(said.index(words) for words in order)
 
 
+@pytest.mark.long
 def test_links_lead_to_same_times(view):
     """Of the What-if page and of roll-ups."""
     links = {read(link): link.href for link in find(subscription.page(view), "Link")}
@@ -72,6 +74,7 @@ def test_links_lead_to_same_times(view):
     assert won.subject == view.address.subscription
 
 
+@pytest.mark.long
 def test_a_value_between_two_gaps_is_seen(view):
     ages = [-1.0] * len(view.minutes)
     ages[7] = 90.0
@@ -131,6 +134,7 @@ def test_a_week_is_sent_in_less_than_it_may_take(view):
     assert 100_000 < sent < MOST_BYTES
 
 
+@pytest.mark.long
 def test_a_zoom_in_the_address_is_read_written_and_checked(view):
     zoomed = dataclasses.replace(view.address, zoom_ms=(START_MS, START_MS + BLOCK_MS))
     assert SubscriptionAddress.parse(urlsplit(zoomed.href()).query) == zoomed
@@ -141,6 +145,7 @@ def test_a_zoom_in_the_address_is_read_written_and_checked(view):
             SubscriptionAddress.parse(f"{query}&zoom={bad}")
 
 
+@pytest.mark.long
 def test_the_server_draws_the_whole_range_whatever_the_zoom(reader):
     zoomed = read_view(reader, address("billing", zoom_ms=(START_MS, START_MS + BLOCK_MS)))
     graph = find(subscription.page(zoomed), "Graph")[1]
@@ -148,12 +153,14 @@ def test_the_server_draws_the_whole_range_whatever_the_zoom(reader):
     assert graph.figure.layout.meta == {"zone_offset_ms": 0, "start_ms": START_MS, "end_ms": END_MS}
 
 
+@pytest.mark.long
 def test_links_to_other_ranges_and_windows_drop_the_zoom(reader):
     zoomed = read_view(reader, address("recommendations", zoom_ms=(START_MS, START_MS + BLOCK_MS)))
     for link in find(subscription.page(zoomed), "Link"):
         assert "zoom=" not in link.href
 
 
+@pytest.mark.long
 def test_what_a_page_shows_is_given_back_as_it_was(view):
     page = PageState.of(json.loads(json.dumps(state_of(view))))
     assert (page.address, page.start_ms, page.end_ms) == (view.address, view.start_ms, view.end_ms)

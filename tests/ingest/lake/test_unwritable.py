@@ -83,6 +83,7 @@ def test_forbidden_folder_is_one_line(error, said):
     assert "--lake" in str(ours)
 
 
+@pytest.mark.long
 def test_read_only_lake_is_still_readable(tmp_path):
     with small_disk(tmp_path / "disk", "2m") as disk:
         lake = Lake(disk / "lake")

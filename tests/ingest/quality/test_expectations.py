@@ -51,6 +51,7 @@ def test_a_null_is_no_count():
         judged(nulls, [FINE])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("engine", ["pandas", pytest.param("spark", marks=pytest.mark.spark)])
 def test_unevaluable_expectations_are_recognised(engine, request):
     """It answers success=False for a missing column and for another type, in forms of its own."""

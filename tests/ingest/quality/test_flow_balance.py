@@ -40,11 +40,13 @@ def checked(rows):
     return row
 
 
+@pytest.mark.long
 def test_balanced_backlog_passes():
     assert checked(minutes())["success"]
     assert checked(minutes())["observed"] is None
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("jump", [5000, -5000])
 def test_seek_and_drift_are_found(jump):
     """In both directions."""
@@ -53,6 +55,7 @@ def test_seek_and_drift_are_found(jump):
     assert json.loads(row["example"])["unbalanced_entries"] == 5000
 
 
+@pytest.mark.long
 def test_three_minutes_of_flow_are_tolerated():
     assert checked(minutes(jump_at=30, jump=3 * PER_MINUTE + 4))["success"]
     assert not checked(minutes(jump_at=30, jump=3 * PER_MINUTE + 5))["success"]
@@ -68,6 +71,7 @@ def test_lagging_ack_rate_is_no_fault():
     assert checked(rows)["success"]
 
 
+@pytest.mark.long
 def test_expiry_and_first_minute_are_counted():
     rows = minutes(in_msg_delta=0.0, ack_msg_rate=0.0)
     for row in rows:
@@ -121,6 +125,7 @@ _minute = st.fixed_dictionaries(
 )
 
 
+@pytest.mark.long
 @examples(30)
 @given(
     st.lists(_minute, min_size=13, max_size=25),

@@ -115,6 +115,7 @@ def test_jumps_and_losses(series, before, surplus, lost):
     assert hours_stored.lost(series, before) == lost
 
 
+@pytest.mark.long
 def test_hours_are_compared_with_previous_day(tmp_path):
     names = [f"{n:x}" for n in range(12)]
     blocks = [block(name, hour=hour) for name in names for hour in (0, 1)] + [block("0", hour=2)]
@@ -133,6 +134,7 @@ def test_hours_are_compared_with_previous_day(tmp_path):
     }
 
 
+@pytest.mark.long
 def test_empty_hour_between_others_is_hole(tmp_path):
     lake = lake_of(tmp_path, [block("a"), block("a", hour=3), block("b", OUT, hour=3)])
     found = failures(checked(lake, hours=6))["hours_present"]
@@ -140,6 +142,7 @@ def test_empty_hour_between_others_is_hole(tmp_path):
     assert "hours_present" not in failures(checked(lake, hours=1))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("late_ms", "is_late"), [(5 * MINUTE_MS, False), (5 * MINUTE_MS + 1, True)])
 def test_late_source_exceeds_look_back(tmp_path, late_ms, is_late):
     lake = lake_of(tmp_path, [block("a")])  # its newest sample is noted at the hour's end

@@ -24,6 +24,7 @@ def lake_with(folder, answers=(), limit_rows=(), stats_rows=()):
     return lake
 
 
+@pytest.mark.long
 def test_good_answers_and_limits_pass(tmp_path):
     result = checked(lake_with(tmp_path, [answer()], limits(), [stats()]))
     assert result.failures() == []

@@ -38,6 +38,7 @@ def samples(lake):
     )
 
 
+@pytest.mark.long
 def test_series_is_readmitted_with_all_samples(tmp_path):
     lake = Lake(tmp_path / "lake")
     series = decoded(without("cluster"), values=(1.0, float("nan"), float("-inf")), stale=(45,))

@@ -73,6 +73,7 @@ def test_what_is_found_in_this_process(lake):
     assert masked["billing"] == pytest.approx(60 / (TODAY * DAY), rel=0.01)
 
 
+@pytest.mark.long
 def test_selector_narrows_judged_series_only(lake):
     """What was scraped is taken from the whole cluster."""
     day = (minute_ms(TODAY), minute_ms(TODAY + 1))

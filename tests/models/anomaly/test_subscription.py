@@ -28,6 +28,7 @@ def spiked():
     return one
 
 
+@pytest.mark.long
 def test_row_has_signal_place_and_neighbours(spiked):
     rows = judge(spiked)
     assert [(row["signal"], row["direction"], row["state"]) for row in rows] == [
@@ -66,6 +67,7 @@ def test_row_order_does_not_change_answer(spiked):
     assert {row["subscription"] for row in anomalies_of(mixed, judged)} == {"billing"}
 
 
+@pytest.mark.long
 def test_only_larger_backlog_is_an_anomaly():
     one = Subscription()
     one.backlog[:] += 1000
@@ -88,6 +90,7 @@ def test_throttle_events_out_of_nowhere():
     )
 
 
+@pytest.mark.long
 def test_a_counters_restart_is_a_mark():
     one = Subscription()
     one.arrived[LAST * DAY + 600 : LAST * DAY + 605] = 0
@@ -119,6 +122,7 @@ def test_silence_beside_a_subscription_that_is_heard():
     assert judge(silent, heard) == []
 
 
+@pytest.mark.long
 def test_learning_is_said_once_with_its_end():
     new = Subscription()
     new.present[: 30 * DAY] = False
@@ -134,6 +138,7 @@ def test_learning_is_said_once_with_its_end():
     assert row["baseline_end_ms"] is None
 
 
+@pytest.mark.long
 def test_later_signal_has_own_history():
     one = Subscription()
     one.events[: 30 * DAY] = np.nan
@@ -143,6 +148,7 @@ def test_later_signal_has_own_history():
     assert judge(one) == []
 
 
+@pytest.mark.long
 def test_only_what_touches_the_range_is_told(spiked):
     assert judge(spiked, start=LAST - 1, end=LAST) == []
     half = anomalies_of(signals(spiked), Range.of(minute_ms(LAST), minute_ms(LAST, 620)))

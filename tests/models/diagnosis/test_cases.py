@@ -497,6 +497,7 @@ def test_a_reader_takes_messages_when_it_wants():
         assert diagnose(replace(window, key=KEY._replace(subscription=name))).cause == "healthy"
 
 
+@pytest.mark.long
 def test_old_entries_across_partitions_are_backlog():
     found = [
         diagnose(

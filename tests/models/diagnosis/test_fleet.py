@@ -131,6 +131,7 @@ def test_fleet_equals_single_subscriptions(tmp_path, monkeypatch, length, every,
         assert row == other
 
 
+@pytest.mark.long
 def test_large_hour_is_split_into_tasks(tmp_path, monkeypatch):
     lake = Lake(tmp_path / "lake")
     stored(lake, fleet(1, 120), files_each=3)

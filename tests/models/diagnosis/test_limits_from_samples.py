@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
+import pytest
 
 from tests.transforms.lakes import limit_row, table_of
 from throttlescope.models.diagnosis.verdict import Verdict, diagnose
@@ -121,6 +122,7 @@ def missing(verdict: Verdict) -> str:
 THROTTLED = Flow(events_per_s=(("subscription", 1.0),))
 
 
+@pytest.mark.long
 def test_six_day_old_limit_is_not_current():
     verdict = judged([THROTTLED], THROTTLED.limits(START_MS - 6 * DAY_MS, subscription=5000))["billing"]
     assert (verdict.cause, verdict.limiter) == ("throttled", "subscription.msg")

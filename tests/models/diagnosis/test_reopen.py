@@ -67,6 +67,7 @@ def test_verdict_of_older_rules_is_judged_again(lake):
     }
 
 
+@pytest.mark.long
 def test_repaired_minutes_are_read_as_before(lake):
     write(lake, judged(lake))
     made_ms = lake.files("verdicts")[0].committed_ms

@@ -100,12 +100,14 @@ def test_quiet_windows_are_judged_and_no_other():
     assert [starts_ms for _, starts_ms in answer.left] == [[START_MS], [START_MS]]
 
 
+@pytest.mark.long
 def test_cases_are_judged_as_the_rules_do():
     answer = compare(rows_of([scene(**case.scene) for case in CASES]), START_MS, END_MS, at_once=7)
     healthy = sum(case.verdict[1] == "healthy" and case.verdict[3] == 0.95 for case in CASES)
     assert 5 <= answer.verdicts.num_rows <= healthy
 
 
+@pytest.mark.long
 @examples(20)
 @given(st.integers(0, 2**32))
 def test_whatever_a_window_holds(seed):

@@ -100,6 +100,7 @@ def test_consecutive_runs_equal_one_run(seed, hours):
     assert settled(stored) == settled(once)
 
 
+@pytest.mark.long
 def test_a_run_that_is_repeated_changes_nothing():
     rows, said = story(7)
     stored = run([], rows, said, DAY, DAY + 30 * BLOCK_MS)

@@ -192,6 +192,7 @@ def test_row_29_engine_b_pays_its_debt(engine):
     assert np.flatnonzero(out).tolist() == [0, 16]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize(("limiter", "per_s"), [("C", 833), ("A", 863)])
 def test_row_31_the_back_off_costs_throughput(limiter, per_s, engine):

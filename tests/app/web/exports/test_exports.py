@@ -63,6 +63,7 @@ def test_every_table_comes_as_parquet_and_as_csv_with_all_its_rows(client, sampl
     assert len(rows) == stored.num_rows + 1
 
 
+@pytest.mark.long
 def test_rows_are_those_of_the_subscription_and_the_range(client, keys, sample_lake):
     start_ms, end_ms = END_MS - 30 * MINUTE_MS, END_MS - 10 * MINUTE_MS
     query = query_of(keys["billing"], start_ms=start_ms, end_ms=end_ms)
@@ -144,6 +145,7 @@ def test_the_bundle_is_the_one_of_the_command_and_in_utc(client, keys):
     assert "UTC" in text
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("which", ["subscription", "query"])
 def test_a_notebook_runs(client, keys, sample_lake, which, monkeypatch, tmp_path):
     times = f"from={format_time(START_MS)}&to={format_time(END_MS)}"

@@ -105,6 +105,7 @@ def test_invalid_options_raise(parts, says):
         AccessControl(**parts)
 
 
+@pytest.mark.long
 def test_the_file_holds_no_password_and_only_its_owner_reads_it(users):
     text = users.read_text()
     assert PASSWORD not in text

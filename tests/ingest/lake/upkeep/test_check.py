@@ -89,6 +89,7 @@ def test_log_is_compared_with_file(lake, change, said):
     assert said in what
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("end", "rows"), [(b"", 1), (b"no more", 0)])
 def test_damaged_rows_are_counted_without_log(lake, end, rows):
     """The rows of a damaged file are counted in the file if the log does not say how many there are."""
@@ -179,6 +180,7 @@ def test_damaged_checkpoint_is_not_needed(lake):
     assert set(rows) < set(rows_of(lake, "verdicts"))
 
 
+@pytest.mark.long
 def test_old_commit_of_other_file_is_renamed(lake):
     """A checkpoint stands for it, so that readers lose nothing, and only an older version would."""
     clean_log(lake, "verdicts")

@@ -117,6 +117,7 @@ def test_only_settled_hours_are_compacted(tmp_path, options, taken):
     assert len(lake.files("verdicts")) == (1 if taken and "dry_run" not in options else 2)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("always", [False, True])
 def test_concurrent_writer_wins_without_loss(tmp_path, monkeypatch, always):
     lake = Lake(tmp_path)

@@ -165,6 +165,7 @@ def test_kill_after_new_column_keeps_table(tmp_path, monkeypatch, stopped_once):
     assert lake.version("verdicts") == 2
 
 
+@pytest.mark.long
 def test_kill_after_new_table_reads_empty(tmp_path, monkeypatch, stopped_once):
     """Stopped between a new table and its first rows."""
     # Of a format with a number the table comes first, and then its rows.

@@ -36,6 +36,7 @@ def lake(tmp_path):
     return lake
 
 
+@pytest.mark.long
 def test_every_table_is_read_as_of_then(lake):
     for number, moment in enumerate(lake.moments[1:]):
         then = PastLake(lake.root, moment)

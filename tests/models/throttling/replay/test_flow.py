@@ -89,6 +89,7 @@ def test_flow_equals_the_simulator(settings):
         assert apart.max() < 0.05 * peak
 
 
+@pytest.mark.long
 def test_partitions_share_consumers_but_not_limits():
     observed = partitioned((1.0, 3.0))
     ground = Ground(observed, observed)
