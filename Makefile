@@ -33,17 +33,17 @@ demo: setup ## ingest the shipped recordings, print verdicts, serve 127.0.0.1:80
 serve: setup ## serve a lake that is there (SERVE_ARGS="--lake DIR --port N")
 	@$(BIN)/throttlescope serve $(SERVE_ARGS)
 
-# A quarter of the examples of property tests; `make test` tries all of them. The first time, the simulator is compiled before two workers would
-# both do it, for a minute each.
+# A quarter of the examples of property tests; `make test` tries all of them. The first time, what Numba compiles is compiled before three workers
+# would each do it, for a minute.
 check: setup ## the loop while writing: style and the tests that start no server (about 90 seconds on 2 cores)
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check --quiet .
-	@ls models/throttling/kernel/__pycache__/*.nbc > /dev/null 2>&1 || $(BIN)/python -m throttlescope.app.services.whatif.warm
+	@ls models/throttling/kernel/__pycache__/*.nbc > /dev/null 2>&1 || $(BIN)/python -m throttlescope.app.services.compile_ahead
 	@THROTTLESCOPE_EXAMPLES=0.25 $(BIN)/python -m pytest -q -n 3 --dist worksteal -m "$(NEEDS_NOTHING)" $(PYTEST_ARGS)
 
-# The simulator is compiled once, before several processes would do it side by side. The two halves run at once: see below.
+# What Numba compiles is compiled once, before several processes would do it side by side. The two halves run at once: see below.
 test: setup parts airflow-env ## the tests, with a real broker, Prometheus, browser, Airflow, Spark cluster and object store
-	@$(BIN)/python -m throttlescope.app.services.whatif.warm
+	@$(BIN)/python -m throttlescope.app.services.compile_ahead
 	@$(MAKE) --keep-going --jobs=2 --no-print-directory test-with-broker test-without-broker; code=$$?; \
 		echo "Not in make test: proofs that take minutes (make test-long; parts of it: make test-airflow, test-cluster, test-backfill," \
 			"test-storage, test-lab), thousands of kills, damaged files and reads during writes (make faults)," \

@@ -310,6 +310,11 @@ def load_decoder() -> None:
     remote_read_messages.scan_frames(empty, 0, frames)
     source = RemoteRead("")
     source._decode_frames(empty, frames[:0], source._names(), 0, 1)
+    numbers, times = np.empty((1, 3), np.int64), np.empty(1, np.int64)
+    body = np.frombuffer(bytes(1), np.uint8)
+    remote_read_messages.scan_samples(
+        body, 0, 0, 1, numbers[:, :2].copy(), numbers, times, np.empty(1, np.uint64), times
+    )
 
 
 class _LabelCache(dict[bytes, Labels]):
