@@ -41,7 +41,7 @@ def new_context(browser, **options):
     return context
 
 
-class Watched:
+class MonitoredPage:
     """A page with its requests and its errors.
 
     Parameters
@@ -51,22 +51,20 @@ class Watched:
     """
 
     def __init__(self, browser, address, *, context=None, **options):
-        self.address, self.hosts, self.complaints = address, set(), []
+        self.address, self.hosts, self.errors = address, set(), []
         self._own = new_context(browser, **options) if context is None else None
         self.context = context or self._own
         self.page = self.context.new_page()
         self.page.set_default_timeout(TIMEOUT_MS)
         self.page.on("request", lambda request: self.hosts.add(urlsplit(request.url).hostname))
+        self.page.on("console", lambda message: message.type == "error" and self.errors.append(message.text))
+        self.page.on("pageerror", lambda error: self.errors.append(str(error)))
         self.page.on(
-            "console", lambda message: message.type == "error" and self.complaints.append(message.text)
-        )
-        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
-        self.page.on(
-            "dialog", lambda dialog: (self.complaints.append(f"dialog: {dialog.message}"), dialog.dismiss())
+            "dialog", lambda dialog: (self.errors.append(f"dialog: {dialog.message}"), dialog.dismiss())
         )
         self.page.on(
             "response",
-            lambda answer: answer.status >= 400 and self.complaints.append(f"{answer.status} {answer.url}"),
+            lambda answer: answer.status >= 400 and self.errors.append(f"{answer.status} {answer.url}"),
         )
 
     def open(self, path="/subscriptions"):
@@ -78,12 +76,12 @@ class Watched:
         self.page.evaluate("path => window.throttlescope.navigate(path)", path)
         return self.page
 
-    def checked(self):
+    def close_and_check(self):
         """Close the page: it reported no error and sent requests to this machine only."""
         self.page.close()
         if self._own is not None:
             self._own.close()
-        assert self.complaints == []
+        assert self.errors == []
         # data: and blob: addresses have no host; everything else is this machine.
         assert self.hosts - {None, ""} <= {"127.0.0.1"}
 

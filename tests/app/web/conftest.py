@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.app.web.browser import Watched, new_context, running_chromium, running_server
+from tests.app.web.browser import MonitoredPage, new_context, running_chromium, running_server
 from tests.app.web.sample_lake import write_sample_lake
 from throttlescope.app.web.data.reader import LakeReader
 
@@ -50,9 +50,9 @@ def context(browser):
 
 
 @pytest.fixture
-def watched(browser, context, address):
+def monitored(browser, context, address):
     """A page that must report no error and send requests to this machine only."""
-    watched = Watched(browser, address, context=context)
-    yield watched
-    watched.checked()
+    monitored = MonitoredPage(browser, address, context=context)
+    yield monitored
+    monitored.close_and_check()
     context.clear_cookies()

@@ -19,11 +19,13 @@ SHOWN = ("billing", "ledger", "archive")
 
 def write(root: Path) -> Lake:
     """Three subscriptions with verdicts, and what runs left behind."""
-    return leave(write_sample_lake(root, tuple(one for one in SAMPLES if one.subscription in SHOWN)))
+    return add_run_records(
+        write_sample_lake(root, tuple(one for one in SAMPLES if one.subscription in SHOWN))
+    )
 
 
-def leave(lake: Lake) -> Lake:
-    """What runs leave behind, into a lake that is there."""
+def add_run_records(lake: Lake) -> Lake:
+    """Add what runs leave behind to an existing lake."""
     for table, rows in (
         ("ingest_runs", [_run(FAILED, "failed", 40), _run(GATED, "gated", 30), *_old_runs()]),
         ("quality", _findings()),

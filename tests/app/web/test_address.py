@@ -41,7 +41,7 @@ def query_of(href: str) -> str:
     st.none() | st.tuples(_seconds, _seconds).filter(lambda pair: pair[0] < pair[1]),
     st.none() | _seconds,
 )
-def test_a_subscription_survives_its_link(cluster, topic, partition, subscription, bounds, at):
+def test_subscription_address_round_trip(cluster, topic, partition, subscription, bounds, at):
     start_ms, end_ms = (None, None) if bounds is None else (bounds[0] * 1000, bounds[1] * 1000)
     address = SubscriptionAddress(
         SubscriptionPartition(cluster, topic, partition, subscription),
@@ -60,7 +60,7 @@ def test_a_subscription_survives_its_link(cluster, topic, partition, subscriptio
     st.sets(st.sampled_from(ORDER)),
     st.sets(_names),
 )
-def test_an_overview_survives_its_link(search, causes, clusters):
+def test_list_of_subscriptions_address_round_trip(search, causes, clusters):
     address = SubscriptionsAddress(search, tuple(sorted(clusters)), tuple(sorted(causes)))
     assert SubscriptionsAddress.parse(query_of(address.href())) == address
 
@@ -72,7 +72,7 @@ def test_a_hostile_name_stays_inside_its_parameter():
     assert SubscriptionAddress.parse(query_of(href)).subscription.subscription == HOSTILE_NAME
 
 
-def test_links_carry_absolute_times_that_people_can_read():
+def test_links_carry_readable_absolute_times():
     address = SubscriptionAddress(
         SubscriptionPartition("c", "t", 3, "s"), 1_795_132_800_000, 1_795_143_600_000
     )
@@ -108,7 +108,7 @@ def test_an_unknown_cause_is_explained():
         SubscriptionsAddress.parse("?cause=bad_luck")
 
 
-def test_a_cause_is_let_through_and_taken_back():
+def test_cause_filter_is_toggled():
     address = SubscriptionsAddress("x", causes=("throttled",))
     assert address.toggled("healthy").causes == ("throttled", "healthy")
     assert address.toggled("healthy").toggled("healthy") == address
@@ -137,7 +137,7 @@ _LINKS = json.loads((Path(__file__).parent / "addresses.json").read_text(encodin
     ("address", "query", "href"),
     [(_ADDRESSES[page], query, href) for page, links in _LINKS.items() for query, href in links.items()],
 )
-def test_links_stay_as_they_were(address, query, href):
+def test_stored_links_stay_the_same(address, query, href):
     if href is None:
         with pytest.raises(InputError):
             address.parse("?" + query)

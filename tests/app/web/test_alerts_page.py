@@ -55,7 +55,7 @@ def app(lake):
     return create_app(lake.root)
 
 
-def previewed(app, lake, **parts):
+def preview(app, lake, **parts):
     view = read_view(asking_of(app), LakeReader(lake.root), AlertsAddress(**{**RANGE, **parts}))
     return view, page(view, asking_of(app))
 
@@ -64,7 +64,7 @@ def read(tree) -> str:
     return " ".join(plain(text_of(tree)).split())
 
 
-def show(app, query: str) -> str:
+def page_json(app, query: str) -> str:
     response = call(
         app.server.test_client(),
         "..alerts-content.children...alerts-shown.data..",
@@ -110,7 +110,7 @@ def test_address_round_trip(address):
     ],
 )
 def test_bad_address_shows_an_error(app, query, says):
-    said = show(app, query)
+    said = page_json(app, query)
     assert says in said
     assert "Traceback" not in said
 
@@ -120,7 +120,7 @@ def test_bad_address_shows_an_error(app, query, says):
 
 @pytest.mark.long
 def test_exported_alerts_are_listed_without_a_rule(app, lake):
-    view, tree = previewed(app, lake)
+    view, tree = preview(app, lake)
     assert view.plan is None
     names = {one.alert for one in all_rules(ExportOptions()) if isinstance(one, Alerting)}
     offered = {
@@ -132,8 +132,8 @@ def test_exported_alerts_are_listed_without_a_rule(app, lake):
     assert all((one.start_ms, one.end_ms) == (RANGE["start_ms"], END_MS) for one in offered.values())
 
 
-def test_a_rule_without_a_range_is_shown_and_not_evaluated(app, lake):
-    view, tree = previewed(app, lake, rule=a.THROTTLED, start_ms=None, end_ms=None)
+def test_rule_without_range_is_not_evaluated(app, lake):
+    view, tree = preview(app, lake, rule=a.THROTTLED, start_ms=None, end_ms=None)
     assert view.plan is None
     assert "Preview it on these hours" in read(tree)
     assert "throttlescope:limiter_binds_rho" in read(tree)
@@ -147,15 +147,15 @@ def test_a_rule_without_a_range_is_shown_and_not_evaluated(app, lake):
 
 
 def test_lake_without_samples_is_explained(sample_lake):
-    assert "No samples yet." in show(create_app(sample_lake), "?rule=PulsarSubscriptionThrottled")
+    assert "No samples yet." in page_json(create_app(sample_lake), "?rule=PulsarSubscriptionThrottled")
 
 
 # -- what a preview says
 
 
 @pytest.mark.long
-def test_firings_are_counted_judged_and_lead_to_their_time(app, lake):
-    view, tree = previewed(app, lake, text=LARGE)
+def test_firings_are_counted_judged_and_linked(app, lake):
+    view, tree = preview(app, lake, text=LARGE)
     said = {(one.firing.labels["subscription"], one.said) for one in view.judged}
     assert ("billing", REAL) in said
     assert ("features", UNDECIDED) not in said, "any cause but healthy is trouble, unknown too"
@@ -178,22 +178,18 @@ def test_firings_are_counted_judged_and_lead_to_their_time(app, lake):
 def test_kind_decides_which_firings_are_real(app, lake):
     by_kind = {}
     for kind in ("limit", "consumers", None):
-        view, _ = previewed(app, lake, text=LARGE, kind=kind)
+        view, _ = preview(app, lake, text=LARGE, kind=kind)
         by_kind[kind] = {one.firing.labels["subscription"]: one.said for one in view.judged}
     assert (by_kind["limit"]["billing"], by_kind["limit"]["ledger"]) == (REAL, NOT_REAL)
     assert (by_kind["consumers"]["billing"], by_kind["consumers"]["ledger"]) == (NOT_REAL, REAL)
     assert by_kind["limit"]["features"] == by_kind["consumers"]["features"] == UNDECIDED
-    labelled, _ = previewed(
-        app, lake, text=rule("pulsar_subscription_back_log > 10000", cause="no_consumers")
-    )
+    labelled, _ = preview(app, lake, text=rule("pulsar_subscription_back_log > 10000", cause="no_consumers"))
     assert {one.firing.labels["subscription"] for one in labelled.judged if one.said == REAL} == {"archive"}
 
 
 @pytest.mark.long
 def test_missed_backlogs_are_listed(app, lake):
-    view, tree = previewed(
-        app, lake, text=rule('pulsar_subscription_back_log{subscription="billing"} > 10000')
-    )
+    view, tree = preview(app, lake, text=rule('pulsar_subscription_back_log{subscription="billing"} > 10000'))
     missed = {row["subscription"] for row in view.missed}
     assert "billing" not in missed
     assert {"ledger", "thumbnails", "archive"} <= missed
@@ -202,23 +198,23 @@ def test_missed_backlogs_are_listed(app, lake):
         tree
     )
     assert "the expression did not hold for 5 m" in read(tree)
-    nothing, tree = previewed(app, lake, text=rule("pulsar_subscription_back_log > 1e12"))
+    nothing, tree = preview(app, lake, text=rule("pulsar_subscription_back_log > 1e12"))
     assert "It would not have fired" in read(tree)
     assert len(nothing.missed) == nothing.real_total > 5
 
 
 @pytest.mark.long
 def test_alert_without_a_cause_is_not_judged(app, lake):
-    view, tree = previewed(app, lake, rule=a.LIMITS_MISSING)
+    view, tree = preview(app, lake, rule=a.LIMITS_MISSING)
     assert view.missed is None
     assert "no firing is called real or not" in read(tree)
     assert " real" not in read(find(tree, "P")[0])
 
 
 @pytest.mark.long
-def test_alert_of_a_topic_is_compared_with_its_subscriptions(app, lake):
+def test_topic_alert_is_compared_with_subscriptions(app, lake):
     text = rule("max by (cluster, topic) (pulsar_subscription_back_log) > 10000", cause="throttled")
-    view, _ = previewed(app, lake, text=text)
+    view, _ = preview(app, lake, text=text)
     said = {one.firing.labels["topic"]: (one.said, one.then.key[-1]) for one in view.judged}
     assert said["persistent://shop/checkout/orders"] == (REAL, "billing")
     assert said["persistent://shop/checkout/payments"][0] == NOT_REAL
@@ -227,17 +223,17 @@ def test_alert_of_a_topic_is_compared_with_its_subscriptions(app, lake):
 @pytest.mark.long
 def test_rule_labels_without_a_subscription(app, lake):
     odd = 'label_replace(label_replace(pulsar_subscription_back_log > 10000, "partition", "-", "", ""), "subscription", "x\\u202e", "", "")'
-    view, tree = previewed(app, lake, text=rule(f"max by (topic, partition, subscription) ({odd})"))
+    view, tree = preview(app, lake, text=rule(f"max by (topic, partition, subscription) ({odd})"))
     assert view.judged
     assert "\u202e" not in text_of(tree)
-    view, tree = previewed(app, lake, text=rule("sum(pulsar_subscription_back_log) > 0"))
+    view, tree = preview(app, lake, text=rule("sum(pulsar_subscription_back_log) > 0"))
     assert {one.said for one in view.judged} == {None}
     assert "no subscription" in read(tree)
 
 
 @pytest.mark.long
 def test_hostile_names_are_shown_and_harmless(app, lake):
-    view, tree = previewed(app, lake, text=LARGE)
+    view, tree = preview(app, lake, text=LARGE)
     assert HOSTILE_NAME in {one.firing.labels["subscription"] for one in view.judged}
     assert "</script><img src=x onerror=alert(1)>" in text_of(tree)
     assert "\u202e" not in text_of(tree)
@@ -249,15 +245,15 @@ def test_hostile_names_are_shown_and_harmless(app, lake):
 @pytest.mark.long
 def test_failing_rule_is_shown(app, lake):
     text = rule("pulsar_subscription_back_log * on (cluster) pulsar_subscription_back_log > 0")
-    view, tree = previewed(app, lake, text=text)
+    view, tree = preview(app, lake, text=text)
     assert view.failures
     assert "Some evaluations failed" in read(tree)
     assert re.search(r"Mine failed \d+ times, first at 2026-11-20T", read(tree))
 
 
 @pytest.mark.long
-def test_an_exported_alert_with_all_that_it_reads(app, lake):
-    view, tree = previewed(app, lake, rule=a.UNEXPLAINED)
+def test_preview_evaluates_rules_the_alert_reads(app, lake):
+    view, tree = preview(app, lake, rule=a.UNEXPLAINED)
     assert len(view.plan.rules) > 20
     assert view.plan.before_ms >= 6 * 60 * MINUTE_MS, "messages per entry are remembered for six hours"
     assert view.failures == ()
@@ -274,8 +270,8 @@ def test_previews_share_the_concurrency_limit(lake):
     app = create_app(lake.root, limits=QueryLimits(running=1, waiting=0))
     query = "?" + urlsplit(AlertsAddress(None, LARGE, **RANGE).href()).query
     with asking_of(app).place():
-        assert "Too many queries run at once." in show(app, query)
-    assert "It would have fired" in show(app, query)
+        assert "Too many queries run at once." in page_json(app, query)
+    assert "It would have fired" in page_json(app, query)
     answer = app.server.test_client().get("/api/v1/query?query=1")
     assert answer.status_code == 200, "the place was given back"
 
@@ -284,17 +280,17 @@ def test_one_preview_at_a_time(app, lake, monkeypatch):
     monkeypatch.setattr(view_module, "_PATIENCE_S", 0.01)
     query = "?" + urlsplit(AlertsAddress(None, LARGE, **RANGE).href()).query
     with view_module._RUNNING:
-        assert "one preview runs at a time" in show(app, query)
-    assert "It would have fired" in show(app, query)
+        assert "one preview runs at a time" in page_json(app, query)
+    assert "It would have fired" in page_json(app, query)
 
 
 @pytest.mark.long
 def test_time_and_results_are_bounded(lake, monkeypatch):
     query = "?" + urlsplit(AlertsAddress(None, LARGE, **RANGE).href()).query
     slow = create_app(lake.root, limits=QueryLimits(Options(timeout_s=1e-9)))
-    assert re.search("waited too long|timed out", show(slow, query))
+    assert re.search("waited too long|timed out", page_json(slow, query))
     monkeypatch.setattr(view_module, "MOST_CELLS", 100)
-    assert "The rule has too many series for this range" in show(create_app(lake.root), query)
+    assert "The rule has too many series for this range" in page_json(create_app(lake.root), query)
     monkeypatch.undo()
     with pytest.raises(InputError, match="too long"):
         AlertsAddress.parse("?yaml=" + "%0A" * 4_000)
@@ -304,7 +300,7 @@ def test_time_and_results_are_bounded(lake, monkeypatch):
 
 
 @pytest.mark.long
-def test_the_rules_come_as_files(app):
+def test_rules_download_as_files(app):
     client = app.server.test_client()
     answer = client.get(RULES_PATH, base_url="http://127.0.0.1:8050")
     assert answer.headers["Content-Disposition"] == 'attachment; filename="throttlescope.live.rules.yml"'

@@ -40,11 +40,11 @@ def read(part) -> str:
     return " ".join(plain(text_of(part)).split())
 
 
-def shown(reader, address: AnomaliesAddress) -> str:
+def page_text(reader, address: AnomaliesAddress) -> str:
     return read(page.page_parts(reader, address)[0])
 
 
-def opening(rows: list[dict], name: str, signal: str) -> tuple[dict, AnomaliesAddress]:
+def row_and_address(rows: list[dict], name: str, signal: str) -> tuple[dict, AnomaliesAddress]:
     row = next(row for row in rows if row["subscription"] == name and row["signal"] == signal)
     return row, AnomaliesAddress().to_open(row)
 
@@ -96,7 +96,7 @@ def test_anomalies_that_began_together_are_one_group(reader, rows):
 
 @pytest.mark.long
 def test_list_shows_signal_time_value_and_subscription(reader):
-    said = shown(reader, AnomaliesAddress())
+    said = page_text(reader, AnomaliesAddress())
     assert (
         "Messages in and messages out of 2 subscriptions, sharing the topic persistent://acme/shop/orders"
         in said
@@ -113,7 +113,7 @@ def test_list_shows_signal_time_value_and_subscription(reader):
 
 
 @pytest.mark.long
-def test_filters_show_what_they_name(reader, rows):
+def test_filters_select_matching_anomalies(reader, rows):
     for address, kept in (
         (AnomaliesAddress(signals=("samples",)), lambda row: row["signal"] == "samples"),
         (AnomaliesAddress(directions=("down",)), lambda row: row["direction"] == "down"),
@@ -137,12 +137,12 @@ def test_counts_of_a_filter_ignore_that_filter(reader, rows):
 @pytest.mark.long
 def test_one_group_is_shown_whole(reader, rows):
     group_id = next(row["group_id"] for row in rows if row["subscription"] == "audit")
-    said = shown(reader, AnomaliesAddress(group=group_id))
+    said = page_text(reader, AnomaliesAddress(group=group_id))
     assert "4 anomalies in 1 group" in said
     assert "search" not in said
 
 
-def test_a_subscription_is_reached_at_that_time(reader, rows):
+def test_links_open_subscription_at_that_time(reader, rows):
     tree = page.page_parts(reader, AnomaliesAddress())[0]
     links = [link for link in find(tree, "Link") if link.href.startswith("/subscription?")]
     assert len(links) == len(rows)
@@ -159,25 +159,27 @@ def test_a_subscription_is_reached_at_that_time(reader, rows):
 
 
 @pytest.mark.long
-def test_each_kind_of_nothing_has_its_own_text(reader, tmp_path, sample_lake):
-    assert "No anomaly matches these filters." in shown(reader, AnomaliesAddress(search="nobody"))
+def test_each_empty_state_has_its_text(reader, tmp_path, sample_lake):
+    assert "No anomaly matches these filters." in page_text(reader, AnomaliesAddress(search="nobody"))
     before = AnomaliesAddress(start_ms=START_MS - 12 * DAY_MS, end_ms=START_MS - 11 * DAY_MS)
-    assert "Nothing is stored of this range. The oldest row is of" in shown(reader, before)
+    assert "Nothing is stored of this range. The oldest row is of" in page_text(reader, before)
     calm = stored.JudgedAnomalies(True, END_MS, 0, None, START_MS)
     assert "Nothing was unusual." in read(page.nothing_found(AnomaliesAddress(), calm, 0, END_MS))
-    young = shown(reader, AnomaliesAddress(start_ms=minute_ms(TODAY, 0), end_ms=minute_ms(TODAY, 200)))
+    young = page_text(reader, AnomaliesAddress(start_ms=minute_ms(TODAY, 0), end_ms=minute_ms(TODAY, 200)))
     assert "More history is needed." in young
     assert "less than 14 d of history" in young
-    assert "Anomalies were never computed in this lake." in shown(LakeReader(sample_lake), AnomaliesAddress())
-    assert "No data yet." in shown(LakeReader(tmp_path), AnomaliesAddress())
+    assert "Anomalies were never computed in this lake." in page_text(
+        LakeReader(sample_lake), AnomaliesAddress()
+    )
+    assert "No data yet." in page_text(LakeReader(tmp_path), AnomaliesAddress())
 
 
 # -- one opened -------------------------------------------------------------------------------------
 
 
 @pytest.mark.long
-def test_the_chart_has_the_band_that_judged(reader, rows):
-    row, address = opening(rows, "billing", "in_msg_rate")
+def test_chart_shows_the_stored_band(reader, rows):
+    row, address = row_and_address(rows, "billing", "in_msg_rate")
     tree = page.opened_part(reader, address)
     (graph,) = find(tree, "Graph")
     lines = {trace.name: trace for trace in graph.figure.data}
@@ -196,21 +198,21 @@ def test_the_chart_has_the_band_that_judged(reader, rows):
 
 @pytest.mark.long
 def test_silence_differs_from_zero(reader, rows):
-    silent = page.opened_part(reader, opening(rows, "search", "samples")[1])
+    silent = page.opened_part(reader, row_and_address(rows, "search", "samples")[1])
     assert "That is not a zero" in read(silent)
     (graph,) = find(silent, "Graph")
     gap = [y for x, y in zip(graph.figure.data[0].x, graph.figure.data[0].y, strict=True) if minute_ms(TODAY, 905) < x <= minute_ms(TODAY, 955)]  # fmt: skip
     assert gap, "the silent minutes are on the axis"
     assert set(gap) == {None}
-    zero = read(page.opened_part(reader, opening(rows, "export", "in_msg_rate")[1]))
+    zero = read(page.opened_part(reader, row_and_address(rows, "export", "in_msg_rate")[1]))
     assert "Samples arrived and were zero" in zero
     assert "worst 0 msg/s" in zero
 
 
 @pytest.mark.long
-def test_too_many_files_leave_the_stored_band(reader, rows, monkeypatch):
+def test_too_many_files_show_stored_values_only(reader, rows, monkeypatch):
     monkeypatch.setattr(stored, "MOST_FILES", 3)
-    row, address = opening(rows, "billing", "in_msg_rate")
+    row, address = row_and_address(rows, "billing", "in_msg_rate")
     tree = page.opened_part(reader, address)
     assert "Only what was stored" in read(tree)
     names = [trace.name for trace in find(tree, "Graph")[0].figure.data]
@@ -219,7 +221,7 @@ def test_too_many_files_leave_the_stored_band(reader, rows, monkeypatch):
     assert value.y[list(value.x).index(row["worst_ms"] + MINUTE_MS)] == pytest.approx(row["value"])
 
 
-def test_an_anomaly_of_an_old_link_is_explained(reader):
+def test_link_to_removed_anomaly_is_explained(reader):
     wanted = Opened(
         SubscriptionPartition("prod", "persistent://acme/shop/orders", 0, "billing"), "in_msg_rate", START_MS
     )
@@ -227,8 +229,8 @@ def test_an_anomaly_of_an_old_link_is_explained(reader):
 
 
 @pytest.mark.long
-def test_names_are_text_and_links_stay_here(reader, rows):
-    _, address = opening(rows, HOSTILE, "in_msg_rate")
+def test_names_are_text_and_links_internal(reader, rows):
+    _, address = row_and_address(rows, HOSTILE, "in_msg_rate")
     for part in walk([page.page_parts(reader, AnomaliesAddress()), page.opened_part(reader, address)]):
         assert type(part).__name__ not in ("Markdown", "DangerouslySetInnerHTML", "Script", "Iframe", "Img")
         target = getattr(part, "href", None)

@@ -17,17 +17,17 @@ LIMITS = known_limits(
 )
 
 
-def answered(row: dict, history=(), limits=LIMITS):
+def answer_of(row: dict, history=(), limits=LIMITS):
     return answer(row, history, limits)
 
 
-def test_a_throttled_subscription_hears_which_limit_and_who_set_it():
+def test_throttled_answer_names_limit_and_source():
     row = verdict(5, 10, "throttled", "topic.msg") | {
         "side": "throttle",
         "naive_side": "throttle",
         "confidence": 0.93,
     }
-    said = answered(row)
+    said = answer_of(row)
     assert plain(said.title) == (
         "The topic message limit (500 msg per 10 s, set by namespace policy) holds this subscription back."
     )
@@ -36,22 +36,22 @@ def test_a_throttled_subscription_hears_which_limit_and_who_set_it():
     assert said.naive_agrees
 
 
-def test_a_limit_that_was_not_read_is_not_invented():
+def test_limit_never_read_has_no_value():
     assert (
-        answered(verdict(5, 10, "throttled", "broker.msg")).title
+        answer_of(verdict(5, 10, "throttled", "broker.msg")).title
         == "The broker message limit holds this subscription back."
     )
     assert (
-        answered(verdict(5, 10, "throttled", "topic.msg"), limits=[]).title
+        answer_of(verdict(5, 10, "throttled", "topic.msg"), limits=[]).title
         == "The topic message limit holds this subscription back."
     )
 
 
-def test_since_reaches_back_through_the_history():
+def test_start_time_comes_from_history():
     row = verdict(25, 30, "slow_consumers")
     history = [verdict(5, 10), *(verdict(start, start + 5, "slow_consumers") for start in (10, 15, 20))]
-    assert plain(answered(row, history).since) == "Since 1970-01-01 00:10:00 UTC, for 20 m."
-    assert plain(answered(row).since) == "Since at least 1970-01-01 00:25:00 UTC, for 5 m."
+    assert plain(answer_of(row, history).since) == "Since 1970-01-01 00:10:00 UTC, for 20 m."
+    assert plain(answer_of(row).since) == "Since at least 1970-01-01 00:25:00 UTC, for 5 m."
 
 
 @pytest.mark.parametrize(
@@ -64,9 +64,9 @@ def test_since_reaches_back_through_the_history():
         (None, None, "Backlog not measured."),
     ],
 )
-def test_the_backlog_is_said_in_entries(backlog, growth, expected):
+def test_backlog_is_given_in_entries(backlog, growth, expected):
     row = verdict(5, 10) | {"backlog_entries": backlog, "backlog_growth_entries": growth}
-    assert plain(answered(row).backlog) == expected
+    assert plain(answer_of(row).backlog) == expected
 
 
 def test_reasons_are_the_strongest_for_and_against():
@@ -74,20 +74,21 @@ def test_reasons_are_the_strongest_for_and_against():
         evidence(f"s{i}", weight, f"{weight} {i}")
         for i, weight in enumerate(["for", "against", "for", "for", "for", "neutral"])
     ]
-    said = answered(verdict(5, 10) | {"evidence": rows})
+    said = answer_of(verdict(5, 10) | {"evidence": rows})
     assert said.why == ("for 0", "for 2", "for 3")
     assert said.against == ("against 1",)
 
 
-def test_the_naive_rule_is_beside_it_also_when_it_differs():
+def test_answer_shows_a_differing_naive_rule():
     row = verdict(5, 10, "slow_consumers") | {"side": "consumer_capacity", "naive_side": "throttle"}
-    assert answered(row).naive == "▲ a limit"
-    assert not answered(row).naive_agrees
+    assert answer_of(row).naive == "▲ a limit"
+    assert not answer_of(row).naive_agrees
 
 
 @pytest.mark.parametrize("word", sorted(CAUSES))
-def test_every_cause_has_an_answer_a_first_step_and_a_warning(word):
-    said = answered(verdict(5, 10, word))
+def test_every_cause_has_a_complete_answer(word):
+    """A title, a first step and a warning."""
+    said = answer_of(verdict(5, 10, word))
     assert said.title.endswith(".")
     assert len(said.first) > 5
     assert said.never.startswith("Do not")

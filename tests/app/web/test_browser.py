@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from tests.app.web.browser import Watched, double_click, is_settled, needs_chromium
+from tests.app.web.browser import MonitoredPage, double_click, is_settled, needs_chromium
 from tests.app.web.sample_lake import HOSTILE_NAME, START_MS
 
 pytestmark = [
@@ -35,8 +35,8 @@ def wait_for_rows(page, number):
     )
 
 
-def test_open_search_open_a_subscription_read_its_cause(watched):
-    page = watched.open()
+def test_search_leads_to_subscription_and_cause(monitored):
+    page = monitored.open()
     page.wait_for_selector("#subscriptions-cards .card")
     assert "Throttled" in page.inner_text("#subscriptions-cards")
     assert "data up to 2026-11-20 03:00:00 UTC" in page.inner_text("#subscriptions-freshness")
@@ -65,8 +65,8 @@ def test_open_search_open_a_subscription_read_its_cause(watched):
     assert page.input_value("#subscriptions-search") == "billing"
 
 
-def test_enter_opens_the_row_that_has_the_focus(watched):
-    page = watched.open("/subscriptions?q=ledger")
+def test_enter_opens_the_focused_row(monitored):
+    page = monitored.open("/subscriptions?q=ledger")
     wait_for_rows(page, 1)
     page.focus("#subscriptions-search")
     page.keyboard.press("ArrowDown")
@@ -76,8 +76,9 @@ def test_enter_opens_the_row_that_has_the_focus(watched):
     assert page.inner_text("#answer") == "The consumers cannot keep up."
 
 
-def test_cards_filter_and_sorting_is_the_servers(watched):
-    page = watched.open()
+def test_cards_filter_and_columns_sort(monitored):
+    """The server sorts."""
+    page = monitored.open()
     page.click("#subscriptions-cards .card:has-text('Throttled')")
     wait_for_rows(page, 6)
     assert urlsplit(page.url).query == "cause=throttled&view=recent"
@@ -99,12 +100,12 @@ def test_cards_filter_and_sorting_is_the_servers(watched):
     assert page.input_value("#subscriptions-search") == ""
 
 
-def test_a_shared_link_opens_the_same_view(watched):
+def test_a_shared_link_opens_the_same_view(monitored):
     path = (
         "/subscription?cluster=sample-west&topic=persistent%3A%2F%2Fshop%2Fweb%2Flifted&partition=-1"
         "&subscription=recommendations&from=2026-11-20T00:30:00Z&to=2026-11-20T02:30:00Z&at=2026-11-20T01:50:00Z"
     )
-    page = watched.open(path)
+    page = monitored.open(path)
     page.wait_for_selector("#answer")
     assert page.inner_text("#answer").startswith("The subscription message limit")
     assert "2026-11-20 00:30:00 to 02:30:00 UTC" in page.inner_text(".range-words")
@@ -126,8 +127,9 @@ def _settled_box(page, locator, tries=50):
     raise AssertionError("the page does not come to rest")
 
 
-def test_one_zoom_for_all_charts_and_a_click_on_the_ribbon(watched):
-    page = watched.open(
+def test_zoom_applies_to_all_charts(monitored):
+    """A click on the ribbon opens the window at that time."""
+    page = monitored.open(
         "/subscription?cluster=sample-east&topic=persistent%3A%2F%2Fshop%2Fcheckout%2Forders&partition=-1&subscription=billing"
     )
     page.wait_for_selector(".js-plotly-plot .xtick text")
@@ -152,8 +154,8 @@ def test_one_zoom_for_all_charts_and_a_click_on_the_ribbon(watched):
     assert "at=2026-11-20T01%3A02%3A00Z" in page.url
 
 
-def test_promql_is_copied_as_it_is(watched):
-    page = watched.open(
+def test_promql_is_copied_unchanged(monitored):
+    page = monitored.open(
         "/subscription?cluster=sample-east&topic=persistent%3A%2F%2Fshop%2Fcheckout%2Forders&partition=-1&subscription=billing"
     )
     page.click(".promql button >> nth=0")
@@ -164,8 +166,9 @@ def test_promql_is_copied_as_it_is(watched):
     )
 
 
-def test_a_hostile_name_is_found_opened_and_harmless(watched):
-    page = watched.open()
+def test_hostile_name_is_shown_as_text(monitored):
+    """In the table and on the subscription's own page."""
+    page = monitored.open()
     page.fill("#subscriptions-search", "onerror=alert")
     wait_for_rows(page, 1)
     shown = page.inner_text("#subscriptions-grid .ag-row a")
@@ -189,14 +192,14 @@ def test_a_hostile_name_is_found_opened_and_harmless(watched):
         ("/subscription?cluster=a&topic=b&subscription=c", "The lake has no data of this subscription."),
     ],
 )
-def test_what_is_not_there_is_explained(watched, path, says):
-    page = watched.open(path)
+def test_invalid_address_is_explained(monitored, path, says):
+    page = monitored.open(path)
     page.wait_for_selector(f"text={says}")
 
 
-def test_dark_is_dark_and_legible(browser, address):
-    watched = Watched(browser, address, color_scheme="dark")
-    page = watched.open(
+def test_dark_scheme_is_legible(browser, address):
+    monitored = MonitoredPage(browser, address, color_scheme="dark")
+    page = monitored.open(
         "/subscription?cluster=sample-east&topic=persistent%3A%2F%2Fshop%2Fcheckout%2Forders&partition=-1&subscription=billing"
     )
     page.wait_for_selector(".js-plotly-plot .xtick text")
@@ -205,4 +208,4 @@ def test_dark_is_dark_and_legible(browser, address):
     brightness = [sum(int(part) for part in colour[4:-1].split(",")) / 3 for colour in (fill, back)]
     assert brightness[0] > 170
     assert brightness[1] < 60
-    watched.checked()
+    monitored.close_and_check()

@@ -29,8 +29,9 @@ def settled(page) -> None:
 
 
 @pytest.mark.parametrize("path", sorted(PAGES))
-def test_no_serious_finding_light_and_wide_or_dark_and_narrow(watched, path):
-    page = watched.open(f"{path}?{QUERIES[path]}" if path in QUERIES else path)
+def test_pages_have_no_serious_accessibility_finding(monitored, path):
+    """Light and wide, then dark and narrow."""
+    page = monitored.open(f"{path}?{QUERIES[path]}" if path in QUERIES else path)
     settled(page)
     assert serious_findings(page) == []
     page.set_viewport_size({"width": 390, "height": 844})

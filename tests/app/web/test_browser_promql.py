@@ -8,7 +8,7 @@ from urllib.parse import parse_qs, quote, urlsplit
 import pytest
 
 from tests.app.web.browser import (
-    Watched,
+    MonitoredPage,
     fits,
     is_settled,
     needs_chromium,
@@ -40,8 +40,8 @@ def query_of(page) -> dict:
     return parse_qs(urlsplit(page.url).query)
 
 
-def test_a_query_is_typed_with_suggestions_and_run_by_keys(watched):
-    page = watched.open("/promql")
+def test_query_is_completed_and_run_by_keyboard(monitored):
+    page = monitored.open("/promql")
     page.wait_for_selector(".promql-examples")
     page.click("#promql-query")
     page.keyboard.insert_text("sum by (topic) (pulsar_sub")
@@ -76,8 +76,9 @@ def test_a_query_is_typed_with_suggestions_and_run_by_keys(watched):
     assert page.input_value("#promql-query").endswith("}"), "suggestions are typed, so they can be undone"
 
 
-def test_escape_closes_the_list_first_and_a_hostile_value_is_harmless(watched):
-    page = watched.open("/promql")
+def test_escape_closes_the_suggestions(monitored):
+    """A hostile label value is inserted as text."""
+    page = monitored.open("/promql")
     page.wait_for_selector(".promql-examples")
     page.click("#promql-query")
     page.keyboard.insert_text(BACKLOG + '{subscription="</scr')
@@ -96,8 +97,9 @@ def test_escape_closes_the_list_first_and_a_hostile_value_is_harmless(watched):
     assert len(HOSTILE_NAME) < len(query_of(page)["query"][0])
 
 
-def test_back_and_shared_links_bring_query_tab_and_times_back(watched):
-    page = watched.open(f"/promql?query={BACKLOG}&{RANGE}&tab=graph&step=1m")
+def test_links_restore_query_tab_and_times(monitored):
+    """So does going back."""
+    page = monitored.open(f"/promql?query={BACKLOG}&{RANGE}&tab=graph&step=1m")
     page.wait_for_selector("#promql-graph .xtick text")
     assert page.input_value("#promql-query") == BACKLOG
     assert page.input_value("#promql-from") == "2026-11-20 00:10:00"
@@ -115,10 +117,10 @@ def test_back_and_shared_links_bring_query_tab_and_times_back(watched):
     page.wait_for_selector("#promql-graph")
 
 
-def test_times_are_typed_in_the_readers_zone_and_linked_in_utc(browser, address):
-    watched = Watched(browser, address, timezone_id="Europe/Berlin")
-    watched.context.add_cookies([{"name": "throttlescope-zone", "value": "Europe/Berlin", "url": address}])
-    page = watched.open(f"/promql?query={BACKLOG}&{RANGE}")
+def test_times_are_local_and_links_utc(browser, address):
+    monitored = MonitoredPage(browser, address, timezone_id="Europe/Berlin")
+    monitored.context.add_cookies([{"name": "throttlescope-zone", "value": "Europe/Berlin", "url": address}])
+    page = monitored.open(f"/promql?query={BACKLOG}&{RANGE}")
     page.wait_for_selector(".promql-said")
     assert page.input_value("#promql-from") == "2026-11-20 01:10:00"
     page.fill("#promql-to", "2026-11-20 3:30")
@@ -135,11 +137,11 @@ def test_times_are_typed_in_the_readers_zone_and_linked_in_utc(browser, address)
         == "2026-07-01 12:00:00"
     )
     assert page.evaluate("throttlescope.absoluteTime('noon', 'UTC')") == "noon"
-    watched.checked()
+    monitored.close_and_check()
 
 
-def test_an_empty_box_suggests_the_last_queries(watched):
-    page = watched.open("/promql")
+def test_empty_query_suggests_recent_queries(monitored):
+    page = monitored.open("/promql")
     page.wait_for_selector(".promql-examples")
     page.fill("#promql-query", "1 + 1")
     page.click("#promql-run")
@@ -154,13 +156,13 @@ def test_an_empty_box_suggests_the_last_queries(watched):
 
 
 @pytest.fixture(scope="module")
-def context_of(browser, address):
-    """What is being written at the end of a text, as the page's script tells it."""
-    watched = Watched(browser, address)
-    page = watched.open("/promql")
+def completion_context(browser, address):
+    """The completion context at the end of a text, as the page's script finds it."""
+    monitored = MonitoredPage(browser, address)
+    page = monitored.open("/promql")
     page.wait_for_function("() => window.throttlescope && throttlescope.promqlContext")
     yield lambda typed: page.evaluate("text => throttlescope.promqlContext(text, text.length)", typed)
-    watched.checked()
+    monitored.close_and_check()
 
 
 @pytest.mark.parametrize(
@@ -181,8 +183,8 @@ def context_of(browser, address):
         (r'x{a="\"", b="', "value", 13, "b"),
     ],
 )
-def test_what_is_being_written_is_told_from_the_text(context_of, typed, kind, from_, label):
-    found = context_of(typed)
+def test_completion_context_is_found_from_text(completion_context, typed, kind, from_, label):
+    found = completion_context(typed)
     assert found["kind"] == kind
     if from_ is not None:
         assert found["from"] == from_
@@ -193,8 +195,8 @@ def test_what_is_being_written_is_told_from_the_text(context_of, typed, kind, fr
 ENDLESS = " + ".join(f"sum(quantile_over_time(0.{n}, {BACKLOG}[2h:1s]))" for n in range(30, 80))
 
 
-def test_a_long_query_is_cancelled_and_the_server_stops(watched):
-    page = watched.open(f"/promql?{RANGE}&tab=graph&step=1s")
+def test_cancelled_query_stops_on_server(monitored):
+    page = monitored.open(f"/promql?{RANGE}&tab=graph&step=1s")
     page.wait_for_selector(".promql-examples")
     page.fill("#promql-query", ENDLESS)
     page.click("#promql-run")
@@ -209,17 +211,17 @@ def test_a_long_query_is_cancelled_and_the_server_stops(watched):
     page.wait_for_selector(".promql-said")
 
 
-def test_leaving_the_page_ends_its_query(watched):
-    page = watched.open(f"/promql?query={quote(ENDLESS)}&{RANGE}&tab=graph&step=1s")
+def test_leaving_the_page_ends_its_query(monitored):
+    page = monitored.open(f"/promql?query={quote(ENDLESS)}&{RANGE}&tab=graph&step=1s")
     page.wait_for_selector(".cancel-button:visible")
     page.click(".shell-header .shell-link:has-text('Overview')")
     page.wait_for_selector("#overview-content .card")
-    watched.go("/promql?query=1")
+    monitored.go("/promql?query=1")
     page.wait_for_selector(".promql-said")
 
 
-def test_what_is_typed_before_the_first_answer_stays(watched):
-    page = watched.page
+def test_text_typed_while_loading_stays(monitored):
+    page = monitored.page
     pending = []
     page.route(
         "**/_dash-update-component*",
@@ -227,7 +229,7 @@ def test_what_is_typed_before_the_first_answer_stays(watched):
             pending.append(route) if "promql-content" in route.request.post_data else route.continue_()
         ),
     )
-    watched.open("/promql?query=1")
+    monitored.open("/promql?query=1")
     page.fill("#promql-query", "2 + 2")
     page.wait_for_function("() => document.querySelector('.cancel-button:not([hidden])')")
     pending.pop().continue_()
@@ -236,8 +238,8 @@ def test_what_is_typed_before_the_first_answer_stays(watched):
     assert page.input_value("#promql-query") == "2 + 2"
 
 
-def test_a_rule_is_previewed_from_the_list_and_changed(watched):
-    page = watched.open("/alerts")
+def test_listed_rule_is_previewed_and_edited(monitored):
+    page = monitored.open("/alerts")
     page.click("text=PulsarBacklogGrowsUnexplained")
     page.wait_for_selector("#alerts-answer")
     page.wait_for_function("() => document.getElementById('alerts-size').textContent.includes('moments')")
@@ -271,8 +273,8 @@ def test_a_rule_is_previewed_from_the_list_and_changed(watched):
         f"/alerts?yaml={quote(LARGE)}&{RANGE}",
     ],
 )
-def test_answers_have_no_serious_finding_and_fit_a_phone(watched, path):
-    page = watched.open(path)
+def test_results_are_accessible_and_fit_phone(monitored, path):
+    page = monitored.open(path)
     page.wait_for_selector(".promql-limits")
     for scheme, width, height in (("light", 1440, 900), ("dark", 390, 844)):
         page.set_viewport_size({"width": width, "height": height})
@@ -284,8 +286,8 @@ def test_answers_have_no_serious_finding_and_fit_a_phone(watched, path):
         assert fits(page)
 
 
-def test_a_rule_that_cannot_be_read_is_explained(watched):
-    page = watched.open(
+def test_unreadable_rule_is_explained(monitored):
+    page = monitored.open(
         "/alerts?yaml=groups%3A%0A-%20name%3A%20g%0A%20%20rules%3A%0A%20%20-%20alert%3A%20A%0A%20%20%20%20expr%3A%20sum(&"
         + RANGE
     )

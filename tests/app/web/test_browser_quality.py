@@ -20,7 +20,7 @@ pytestmark = [
 
 @pytest.fixture(scope="module")
 def address(tmp_path_factory):
-    lake = lake_of_runs.leave(lake_of_anomalies.write(tmp_path_factory.mktemp("quality") / "lake"))
+    lake = lake_of_runs.add_run_records(lake_of_anomalies.write(tmp_path_factory.mktemp("quality") / "lake"))
     with running_server(lake.root, workers=1) as address:
         yield address
 
@@ -33,8 +33,8 @@ def address(tmp_path_factory):
         "/anomalies",
     ],
 )
-def test_every_part_opens_and_fits_the_screen(watched, path):
-    page = watched.open(path)
+def test_every_part_opens_and_fits_the_screen(monitored, path):
+    page = monitored.open(path)
     page.wait_for_selector(".section")
     is_settled(page)
     assert fits(page)
@@ -44,8 +44,8 @@ def test_every_part_opens_and_fits_the_screen(watched, path):
     assert "could not be built" not in page.inner_text("#page")
 
 
-def test_a_run_opens_and_back_closes_it(watched):
-    page = watched.open("/data")
+def test_a_run_opens_and_back_closes_it(monitored):
+    page = monitored.open("/data")
     page.click(f"a[title='{GATED}'] >> nth=0")
     page.wait_for_selector("#opened-run")
     assert GATED in page.inner_text("#opened-run")
@@ -56,8 +56,8 @@ def test_a_run_opens_and_back_closes_it(watched):
     assert page.url.endswith("/data?tab=gates")
 
 
-def test_a_past_verdict_is_searched_and_opened(watched):
-    page = watched.open("/data?tab=verdict")
+def test_a_past_verdict_is_searched_and_opened(monitored):
+    page = monitored.open("/data?tab=verdict")
     page.wait_for_selector("text=Which subscription?")
     page.fill("#data-search", "billing")
     page.wait_for_selector("text=1 of 1")
@@ -71,8 +71,9 @@ def test_a_past_verdict_is_searched_and_opened(watched):
     page.wait_for_selector("#reopened", state="detached")
 
 
-def test_an_anomaly_opens_with_its_chart_and_leads_to_its_subscription(watched):
-    page = watched.open("/anomalies")
+def test_anomaly_opens_with_chart_and_link(monitored):
+    """The link leads to its subscription."""
+    page = monitored.open("/anomalies")
     page.click(".anomaly-link:has-text('fell to zero') >> nth=0")
     page.wait_for_selector("#opened .js-plotly-plot .xtick text")
     assert "Samples arrived and were zero" in page.inner_text("#opened")
@@ -91,8 +92,8 @@ def test_an_anomaly_opens_with_its_chart_and_leads_to_its_subscription(watched):
     assert "from=2026-10-09T04" in page.url
 
 
-def test_the_method_page_chooses_a_set_of_recordings(watched):
-    page = watched.open("/method")
+def test_accuracy_page_selects_recording_set(monitored):
+    page = monitored.open("/method")
     page.wait_for_selector("#method-confusion .heatmaplayer image, #method-confusion .hm")
     page.click(".set-bar >> text=shipped")
     page.wait_for_selector(".view.chosen:has-text('shipped')")

@@ -7,7 +7,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from tests.app.web.browser import (
-    Watched,
+    MonitoredPage,
     fits,
     is_settled,
     needs_chromium,
@@ -30,8 +30,9 @@ def query_of(page) -> dict:
     return parse_qs(urlsplit(page.url).query)
 
 
-def test_a_place_is_found_opened_and_its_range_shifted(watched):
-    page = watched.open("/rollups")
+def test_rollup_is_found_opened_and_shifted(monitored):
+    """Its time range is shifted by a key."""
+    page = monitored.open("/rollups")
     page.wait_for_selector("#rollups-grid .ag-row a")
     page.click("#rollups-by >> text=Namespaces")
     page.wait_for_selector("#rollups-grid .ag-row a >> text=shop/web")
@@ -57,8 +58,8 @@ def test_a_place_is_found_opened_and_its_range_shifted(watched):
     assert page.input_value("#rollups-search") == "web east"
 
 
-def test_a_place_has_no_serious_finding_of_axe_and_fits_a_small_screen(watched):
-    page = watched.open(FEED)
+def test_rollup_is_accessible_and_fits_phone(monitored):
+    page = monitored.open(FEED)
     page.wait_for_selector("#rollups-heat .annotation-text")
     is_settled(page)
     # The frame around it and the tables are judged with all pages.
@@ -69,16 +70,17 @@ def test_a_place_has_no_serious_finding_of_axe_and_fits_a_small_screen(watched):
 
 
 @pytest.fixture
-def limits(browser, tmp_path_factory):
+def monitored_limits(browser, tmp_path_factory):
     lake = write_lake_of_limits(tmp_path_factory.mktemp("limits") / "lake")
     with running_server(lake.root, workers=1) as address:
-        watched = Watched(browser, address)
-        yield watched
-        watched.checked()
+        monitored = MonitoredPage(browser, address)
+        yield monitored
+        monitored.close_and_check()
 
 
-def test_a_limit_is_found_and_its_ladder_is_read(limits):
-    page = limits.open("/limits")
+def test_limit_opens_with_its_records(monitored_limits):
+    """The winning record and the hidden ones."""
+    page = monitored_limits.open("/limits")
     page.wait_for_selector("#limits-grid .ag-row a")
     page.wait_for_selector("#limits-changes .plain-table")
     page.click(".toggle >> text=subscription >> nth=0")
@@ -98,7 +100,7 @@ def test_a_limit_is_found_and_its_ladder_is_read(limits):
     page.go_back()
     page.wait_for_selector("#limits-grid .ag-row a")
     assert page.input_value("#limits-search") == "#s recorded"
-    limits.page.set_viewport_size({"width": 390, "height": 844})
-    page = limits.open(SUBJECT)
+    monitored_limits.page.set_viewport_size({"width": 390, "height": 844})
+    page = monitored_limits.open(SUBJECT)
     page.wait_for_selector(".answer-body")
     assert fits(page)

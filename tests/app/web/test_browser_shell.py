@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.app.web.browser import Watched, is_settled, needs_chromium
+from tests.app.web.browser import MonitoredPage, is_settled, needs_chromium
 
 pytestmark = [
     pytest.mark.browser,
@@ -17,8 +17,8 @@ CALLBACKS = "**/_dash-update-component*"
 FOCUSED = "window.dash_ag_grid.getApi('subscriptions-grid').getFocusedCell()?.rowIndex"
 
 
-def test_j_and_k_walk_through_the_table_and_enter_opens_the_row(watched):
-    page = watched.open()
+def test_j_k_and_enter_navigate_table(monitored):
+    page = monitored.open()
     page.wait_for_selector("#subscriptions-grid .ag-row .cause-badge")
     page.keyboard.press("j")
     page.wait_for_function(f"() => {FOCUSED} === 0")
@@ -32,8 +32,8 @@ def test_j_and_k_walk_through_the_table_and_enter_opens_the_row(watched):
     assert name in page.inner_text("h1")
 
 
-def test_j_walks_through_the_links_of_a_page_without_a_grid(watched):
-    page = watched.open("/")
+def test_j_and_k_focus_links_without_grid(monitored):
+    page = monitored.open("/")
     page.wait_for_selector(".plain-table .row-link")
     page.keyboard.press("j")
     first = page.evaluate("document.activeElement.href")
@@ -43,8 +43,8 @@ def test_j_walks_through_the_links_of_a_page_without_a_grid(watched):
     assert page.evaluate("document.activeElement.href") == first
 
 
-def test_brackets_shift_the_window_by_its_length(watched):
-    page = watched.open(BILLING + "&from=2026-11-20T01:00:00Z&to=2026-11-20T02:00:00Z")
+def test_brackets_shift_the_window_by_its_length(monitored):
+    page = monitored.open(BILLING + "&from=2026-11-20T01:00:00Z&to=2026-11-20T02:00:00Z")
     page.wait_for_selector(".range-words:has-text('01:00:00 to 02:00:00')")
     page.keyboard.press("[")
     page.wait_for_selector(".range-words:has-text('00:00:00 to 01:00:00')")
@@ -52,8 +52,8 @@ def test_brackets_shift_the_window_by_its_length(watched):
     page.wait_for_selector(".range-words:has-text('01:00:00 to 02:00:00')")
 
 
-def test_keys_are_text_where_text_is_typed(watched):
-    page = watched.open()
+def test_shortcuts_are_text_in_input_fields(monitored):
+    page = monitored.open()
     page.wait_for_selector("#subscriptions-cards .card")
     page.keyboard.press("/")
     page.keyboard.type("jt?[")
@@ -61,8 +61,8 @@ def test_keys_are_text_where_text_is_typed(watched):
     assert not page.evaluate("document.getElementById('keys-help').open")
 
 
-def test_help_opens_and_closes(watched):
-    page = watched.open("/")
+def test_help_opens_and_closes(monitored):
+    page = monitored.open("/")
     page.wait_for_selector(".card")
     page.keyboard.press("?")
     assert page.is_visible("#keys-help")
@@ -71,9 +71,9 @@ def test_help_opens_and_closes(watched):
     page.wait_for_selector("#keys-help", state="hidden")
 
 
-def test_t_writes_every_time_in_the_browsers_zone_and_back(browser, address):
-    watched = Watched(browser, address, timezone_id="Asia/Tokyo")
-    page = watched.open(BILLING)
+def test_t_toggles_the_browsers_time_zone(browser, address):
+    monitored = MonitoredPage(browser, address, timezone_id="Asia/Tokyo")
+    page = monitored.open(BILLING)
     page.wait_for_selector(".range-words:has-text('03:00:00 UTC')")
     page.wait_for_selector(".js-plotly-plot .xtitle")
     # A page that is loaded again breaks off what it was reading.
@@ -88,15 +88,15 @@ def test_t_writes_every_time_in_the_browsers_zone_and_back(browser, address):
     page.wait_for_load_state("networkidle")
     page.keyboard.press("t")
     page.wait_for_selector(".range-words:has-text('03:00:00 UTC')")
-    watched.checked()
+    monitored.close_and_check()
 
 
-def test_a_server_that_does_not_answer_is_said_and_retry_helps(browser, address):
-    watched = Watched(browser, address)
-    page = watched.page
+def test_unreachable_server_is_reported_and_retried(browser, address):
+    monitored = MonitoredPage(browser, address)
+    page = monitored.page
     # What a real server cannot be made to do between two requests: go away, and fail.
     page.route(CALLBACKS, lambda route: route.abort())
-    watched.open("/")
+    monitored.open("/")
     page.wait_for_selector("#notice:has-text('The server does not answer.')")
     page.unroute(CALLBACKS)
     page.route(CALLBACKS, lambda route: route.fulfill(status=503, body="no"))
@@ -106,23 +106,23 @@ def test_a_server_that_does_not_answer_is_said_and_retry_helps(browser, address)
     page.click("#notice >> text=Retry")
     page.wait_for_selector("#overview-content .card")
     page.wait_for_selector("#notice", state="hidden")
-    watched.context.close()
+    monitored.context.close()
 
 
 def test_a_slow_answer_can_be_cancelled(browser, address):
-    watched = Watched(browser, address)
-    page = watched.page
+    monitored = MonitoredPage(browser, address)
+    page = monitored.page
     pending = []
     page.route(CALLBACKS, lambda route: pending.append(route))
-    watched.open("/")
+    monitored.open("/")
     page.wait_for_selector("#notice:has-text('Still reading.')")
     page.click("#notice >> text=Cancel")
     page.wait_for_selector("#notice:has-text('Cancelled.')")
-    watched.context.close()
+    monitored.context.close()
 
 
-def test_a_chart_is_saved_as_a_picture(watched):
-    page = watched.open(BILLING)
+def test_a_chart_is_saved_as_a_picture(monitored):
+    page = monitored.open(BILLING)
     page.wait_for_selector(".js-plotly-plot .xtick text")
     for form, begins in (("png", b"\x89PNG"), ("svg", b"<svg")):
         with page.expect_download() as download:
@@ -133,8 +133,8 @@ def test_a_chart_is_saved_as_a_picture(watched):
         assert len(content) > 5_000
 
 
-def test_the_bundle_is_taken_from_the_page(watched):
-    page = watched.open(BILLING)
+def test_bundle_downloads_from_the_page(monitored):
+    page = monitored.open(BILLING)
     page.wait_for_selector("#answer")
     with page.expect_download() as download:
         page.click(".download:has-text('bundle')")

@@ -25,7 +25,7 @@ RANGES = (
 )
 
 
-def all_from(page, start_ms: int, end_ms: int, timeout: float = TIMEOUT_MS) -> None:
+def wait_for_ranges(page, start_ms: int, end_ms: int, timeout: float = TIMEOUT_MS) -> None:
     page.wait_for_function(
         f"([start, end]) => {{ const all = {RANGES}; return all.length > 3 && all.every(one => "
         "Math.abs(one[0] - start) < 1000 && Math.abs(one[1] - end) < 1000); }",
@@ -40,10 +40,10 @@ def requests_of(page) -> list[str]:
     return seen
 
 
-def test_a_link_with_a_zoom_opens_zoomed_and_a_double_click_resets_it(watched):
-    page = watched.open(BILLING + ZOOM)
+def test_double_click_resets_a_linked_zoom(monitored):
+    page = monitored.open(BILLING + ZOOM)
     page.wait_for_selector(".js-plotly-plot .xtick text")
-    all_from(page, START_MS + 60 * MINUTE_MS, START_MS + 90 * MINUTE_MS)
+    wait_for_ranges(page, START_MS + 60 * MINUTE_MS, START_MS + 90 * MINUTE_MS)
     page.wait_for_selector("#subscription-zoom-open:visible")
     href = parse_qs(urlsplit(page.get_attribute("#subscription-zoom-open", "href")).query)
     assert (href["from"], href["to"]) == (["2026-11-20T01:00:00Z"], ["2026-11-20T01:30:00Z"])
@@ -53,15 +53,16 @@ def test_a_link_with_a_zoom_opens_zoomed_and_a_double_click_resets_it(watched):
     seen, length = requests_of(page), page.evaluate("history.length")
     double_click(
         page.locator(".js-plotly-plot .nsewdrag").nth(1).dblclick,
-        lambda ms: all_from(page, START_MS, START_MS + 180 * MINUTE_MS, timeout=ms),
+        lambda ms: wait_for_ranges(page, START_MS, START_MS + 180 * MINUTE_MS, timeout=ms),
     )
     page.wait_for_function("() => !location.search.includes('zoom=')")
     assert page.evaluate("history.length") == length
     assert not seen, "a zoom asks the server nothing"
 
 
-def test_a_zoom_by_hand_stands_in_the_address_and_survives_a_reload(watched):
-    page = watched.open(BILLING)
+def test_zoom_survives_a_reload(monitored):
+    """It is written to the address."""
+    page = monitored.open(BILLING)
     page.wait_for_selector(".js-plotly-plot .xtick text")
     page.wait_for_function("() => document.querySelectorAll('.js-plotly-plot .xtick').length > 10")
     is_settled(page)
@@ -74,10 +75,10 @@ def test_a_zoom_by_hand_stands_in_the_address_and_survives_a_reload(watched):
     page.wait_for_function("() => location.search.includes('zoom=')")
     zoomed = SubscriptionAddress.parse(urlsplit(page.url).query).zoom_ms
     assert START_MS + 50 * MINUTE_MS < zoomed[0] < START_MS + 58 * MINUTE_MS
-    all_from(page, *zoomed)
+    wait_for_ranges(page, *zoomed)
     page.reload()
     page.wait_for_selector(".js-plotly-plot .xtick text")
-    all_from(page, *zoomed)
+    wait_for_ranges(page, *zoomed)
     page.wait_for_selector("#subscription-zoom-open:visible")
     page.click("#subscription-zoom-open")
     page.wait_for_function("() => !location.search.includes('zoom=')")
@@ -86,7 +87,8 @@ def test_a_zoom_by_hand_stands_in_the_address_and_survives_a_reload(watched):
     page.wait_for_selector("#subscription-zoom-open", state="hidden")
 
 
-def test_the_answer_what_comes_and_the_first_step_are_on_the_first_screen(browser, address):
+def test_answer_fits_on_the_first_screen(browser, address):
+    """With its deadlines and the first step."""
     for width, height in ((1440, 900), (390, 844)):
         page = browser.new_page(viewport={"width": width, "height": height})
         page.set_default_timeout(TIMEOUT_MS)
@@ -99,8 +101,8 @@ def test_the_answer_what_comes_and_the_first_step_are_on_the_first_screen(browse
         page.close()
 
 
-def test_windows_come_as_the_table_is_scrolled_and_tell_themselves(watched):
-    page = watched.open(BILLING)
+def test_windows_load_on_scroll_and_open(monitored):
+    page = monitored.open(BILLING)
     page.wait_for_selector("#answer")
     page.locator("#subscription-windows").scroll_into_view_if_needed()
     first = page.locator("#subscription-windows .ag-row[row-index='4'] a").first
@@ -110,8 +112,8 @@ def test_windows_come_as_the_table_is_scrolled_and_tell_themselves(watched):
     page.wait_for_selector(".answer-newest")
 
 
-def test_pictures_of_evidence_are_drawn_and_described(watched):
-    page = watched.open(BILLING)
+def test_pictures_of_evidence_are_drawn_and_described(monitored):
+    page = monitored.open(BILLING)
     page.wait_for_selector("img.sparkline")
     page.wait_for_function(
         "() => [...document.querySelectorAll('img.sparkline')].every(one => one.naturalWidth > 0 && one.alt)"
@@ -120,8 +122,9 @@ def test_pictures_of_evidence_are_drawn_and_described(watched):
 
 
 @pytest.mark.long
-def test_advice_that_cannot_be_worked_out_is_said_and_kept_for_its_window(watched):
-    page = watched.open(BILLING)
+def test_failed_advice_is_kept_for_window(monitored):
+    """It survives a reload, and another window does not show it."""
+    page = monitored.open(BILLING)
     page.wait_for_selector("#subscription-advice-ask")
     # It is disabled for a moment that the test may miss.
     page.evaluate(
@@ -134,7 +137,7 @@ def test_advice_that_cannot_be_worked_out_is_said_and_kept_for_its_window(watche
     assert page.inner_text("#subscription-advice-ask") == "Find the smallest change"
     page.reload()
     page.wait_for_selector("text=The smallest change could not be computed")
-    page.goto(watched.address + BILLING + "&at=2026-11-20T02:00:00Z")
+    page.goto(monitored.address + BILLING + "&at=2026-11-20T02:00:00Z")
     page.wait_for_selector(".answer-newest")
     page.wait_for_load_state("networkidle")
     assert page.locator("text=The smallest change could not be computed").count() == 0

@@ -38,7 +38,7 @@ def test_every_subscription_has_one_row(reader):
     assert len({(row["cluster"], row["topic"], row["subscription"]) for row in rows}) == total
 
 
-def test_harm_comes_first(reader):
+def test_troubled_subscriptions_come_first(reader):
     rows, _ = newest.subscriptions(reader, SubscriptionsAddress(), end=1000)
     healthy = [row["cause"] == "healthy" for row in rows]
     assert healthy == sorted(healthy)
@@ -49,7 +49,7 @@ def test_harm_comes_first(reader):
 
 
 @pytest.mark.long
-def test_pages_make_the_whole(reader):
+def test_pages_join_to_all_rows(reader):
     whole = names(reader, end=1000)
     paged = [name for start in range(0, len(whole), 7) for name in names(reader, start=start, end=start + 7)]
     assert paged == whole
@@ -83,7 +83,8 @@ def test_sorting_follows_what_the_view_shows(reader, view, column, field):
 
 
 @pytest.mark.long
-def test_an_unknown_column_is_no_way_into_sql(reader):
+def test_unknown_sort_column_is_ignored(reader):
+    """It never becomes SQL."""
     assert names(reader, sort=[("cause; DROP TABLE latest", True)], end=5) == names(reader, end=5)
     assert names(reader, end=5)
 
@@ -133,7 +134,7 @@ def test_counts_agree_with_rows(reader):
 
 
 @pytest.mark.long
-def test_pulsars_own_topics_are_news_only_in_trouble(tmp_path):
+def test_healthy_system_topics_are_hidden(tmp_path):
     samples = (
         Sample("persistent://a/b/c", "mine", (Phase(0),)),
         Sample("persistent://a/b/__change_events", "quiet", (Phase(0),)),
@@ -161,7 +162,7 @@ def test_freshness_names_the_source(reader):
 
 
 @pytest.mark.long
-def test_one_subscription_is_read_whole_and_in_order(reader):
+def test_subscription_history_is_complete_and_ordered(reader):
     assert history.span(reader, BILLING) == (START_MS, END_MS)
     minutes = history.signals(reader, BILLING, START_MS, END_MS)
     assert minutes["minute_ms"].tolist() == list(range(START_MS, END_MS, 60_000))
@@ -182,7 +183,7 @@ def test_ranges_are_half_open(reader):
     assert history.verdicts(reader, BILLING, middle, END_MS)[0]["window_end_ms"] == middle + 60_000
 
 
-def test_a_stranger_has_no_span(reader):
+def test_unknown_subscription_has_no_span(reader):
     assert (
         history.span(
             reader, SubscriptionPartition("sample-east", "persistent://shop/checkout/orders", 0, "billing")
@@ -192,7 +193,7 @@ def test_a_stranger_has_no_span(reader):
     assert history.signals(reader, SubscriptionPartition("x", "y", -1, "z"), 0, END_MS).empty
 
 
-def test_truth_is_there_for_recordings_only(reader):
+def test_only_recordings_have_truth(reader):
     lifted = SubscriptionPartition("sample-west", "persistent://shop/web/lifted", -1, "recommendations")
     assert [row["cause"] for row in history.truth(reader, lifted, START_MS, END_MS)] == [
         "healthy",
@@ -202,7 +203,7 @@ def test_truth_is_there_for_recordings_only(reader):
     assert history.truth(reader, BILLING, START_MS, END_MS) == []
 
 
-def test_an_empty_lake_reads_as_nothing(tmp_path):
+def test_empty_lake_gives_no_rows(tmp_path):
     reader = LakeReader(tmp_path / "none")
     assert newest.freshness(reader).data_up_to_ms is None
     assert newest.cause_counts(reader, SubscriptionsAddress()) == []
@@ -212,7 +213,7 @@ def test_an_empty_lake_reads_as_nothing(tmp_path):
 
 
 @pytest.mark.long
-def test_a_commit_is_seen_by_the_next_request(tmp_path):
+def test_next_request_sees_a_commit(tmp_path):
     one = Sample("persistent://a/b/c", "one", (Phase(0),))
     two = Sample("persistent://a/b/c", "two", (Phase(0),))
     write_sample_lake(tmp_path / "lake", (one,))
@@ -223,7 +224,7 @@ def test_a_commit_is_seen_by_the_next_request(tmp_path):
 
 
 @pytest.mark.long
-def test_files_that_a_vacuum_took_are_not_missed(tmp_path):
+def test_reader_survives_vacuumed_files(tmp_path):
     """The old snapshot's files go away between two requests: the reader takes the newest version."""
     sample = Sample("persistent://a/b/c", "one", (Phase(0),))
     lake = write_sample_lake(tmp_path / "lake", (sample,))
@@ -244,7 +245,7 @@ def test_files_that_a_vacuum_took_are_not_missed(tmp_path):
 
 
 @pytest.mark.long
-def test_a_lake_that_vanished_reads_as_empty(tmp_path):
+def test_deleted_lake_reads_as_empty(tmp_path):
     write_sample_lake(tmp_path / "lake", SAMPLES[:1])
     reader = LakeReader(tmp_path / "lake")
     assert names(reader)

@@ -44,7 +44,7 @@ def read(part) -> str:
     return " ".join(plain(text_of(part)).split())
 
 
-def shown(reader, address: DataAddress) -> str:
+def page_text(reader, address: DataAddress) -> str:
     return read(page.content_of(reader, address))
 
 
@@ -83,49 +83,51 @@ def test_broken_address_is_an_error(query):
 
 @pytest.mark.long
 def test_runs_show_status_and_cost(reader):
-    said = shown(reader, DataAddress())
+    said = page_text(reader, DataAddress())
     assert "2026-11-20 02:30:00 run ■ stopped by a gate 2 m 14 s" in said
     assert "✖ failed" in said
     assert "✓ nothing found" not in said, "no gate looked at the other runs"
     assert "nothing was checked" in said
     assert "1 234 5 MiB 1 M of 1.25 M 8 1 error, 1 warning" in said
     assert "1 to 50 of 58 runs" in said
-    assert "51 to 58 of 58 runs" in shown(reader, DataAddress(page=2))
-    assert "this page is behind the last" in shown(reader, DataAddress(page=9))
+    assert "51 to 58 of 58 runs" in page_text(reader, DataAddress(page=2))
+    assert "this page is behind the last" in page_text(reader, DataAddress(page=9))
 
 
 def test_a_run_opens_with_its_details(reader):
-    said = shown(reader, DataAddress(run=GATED))
+    said = page_text(reader, DataAddress(run=GATED))
     assert f"One run {GATED}" in said
     assert "missing metrics pulsar_consumer_available_permits" in said
     assert "window ms 5 m" in said
     assert HOSTILE in said
-    assert "There is no such run." in shown(reader, DataAddress(run="nobody"))
+    assert "There is no such run." in page_text(reader, DataAddress(run="nobody"))
 
 
 # -- gates ------------------------------------------------------------------------------------------
 
 
 def test_failed_checks_are_shown_errors_first(reader):
-    said = shown(reader, DataAddress("gates"))
+    said = page_text(reader, DataAddress("gates"))
     assert "1 passed, warnings: 1, errors: 1." in said
     assert said.index("✖ error block key unique") < said.index("▲ warning scrapes complete")
     assert "12 missing scrapes in 3 blocks" in said
     assert f"topic=persistent://a/b/{HOSTILE}" in said
     assert "timestamps rise" not in said
-    assert "✓ passed timestamps rise" in shown(reader, DataAddress("gates", everything=True))
+    assert "✓ passed timestamps rise" in page_text(reader, DataAddress("gates", everything=True))
 
 
-def test_a_run_without_findings_says_so(reader):
-    assert f"No gate has checked anything of run {FAILED}." in shown(reader, DataAddress("gates", run=FAILED))
+def test_run_without_checks_is_explained(reader):
+    assert f"No gate has checked anything of run {FAILED}." in page_text(
+        reader, DataAddress("gates", run=FAILED)
+    )
 
 
 # -- refused ----------------------------------------------------------------------------------------
 
 
 @pytest.mark.long
-def test_refused_rows_are_counted_by_reason_and_shown(reader):
-    said = shown(reader, DataAddress("quarantine"))
+def test_quarantined_rows_are_counted_by_reason(reader):
+    said = page_text(reader, DataAddress("quarantine"))
     assert re.search(
         r"missing key label a series without a label .*? samples 7 2 1 2026-11-20 02:31:00 UTC", said
     )
@@ -133,24 +135,24 @@ def test_refused_rows_are_counted_by_reason_and_shown(reader):
     assert "can be repaired and validated again" in said
     assert f"topic={HOSTILE}" in said
     assert "no JSON {" in said
-    only = shown(reader, DataAddress("quarantine", reason="policy_unreadable"))
+    only = page_text(reader, DataAddress("quarantine", reason="policy_unreadable"))
     assert "Refused rows: policy unreadable" in only
     assert "topic=b" not in only
-    assert "No row was refused for that reason." in shown(reader, DataAddress("quarantine", reason="x"))
-    assert "Nothing was refused by run" in shown(reader, DataAddress("quarantine", run=FAILED))
+    assert "No row was refused for that reason." in page_text(reader, DataAddress("quarantine", reason="x"))
+    assert "Nothing was refused by run" in page_text(reader, DataAddress("quarantine", run=FAILED))
 
 
 # -- freshness and blind spots ----------------------------------------------------------------------
 
 
-def test_freshness_is_the_newest_row_of_each_table(reader, lake):
+def test_freshness_is_newest_row_per_table(reader, lake):
     found = blind_spots.fresh(reader)
     for table, column, beyond in (("signals", "minute_ms", MINUTE_MS), ("verdicts", "window_end_ms", 0)):
         for cluster in found.clusters:
             rows = lake.read(table, columns=["cluster", column]).to_pylist()
             newest = max((row[column] for row in rows if row["cluster"] == cluster), default=None)
             assert found.clusters[cluster].get(table) == (None if newest is None else newest + beyond)
-    assert "sample-east 2026-11-20 03:00:00 UTC" in shown(reader, DataAddress("freshness"))
+    assert "sample-east 2026-11-20 03:00:00 UTC" in page_text(reader, DataAddress("freshness"))
 
 
 def test_blind_spots_are_counted(reader):
@@ -159,14 +161,14 @@ def test_blind_spots_are_counted(reader):
         ("one:8080", "4.0.3", False), ("two:8080", "4.2.4", True), ("three:8080", "3.3.9", False),
     }  # fmt: skip
     assert (found.non_persistent_topics, found.replication_series, found.judged) == (1, 1, 3)
-    said = shown(reader, DataAddress("blind"))
+    said = page_text(reader, DataAddress("blind"))
     assert "In this lake: 2 of 3 brokers whose version is known." in said
     assert "▲ Non-persistent topics In this lake: 1 seen." in said
     assert "Topics that are not loaded" in said
 
 
 def test_unknown_counts_are_not_shown_as_zero(sample_lake):
-    said = shown(LakeReader(sample_lake), DataAddress("blind"))
+    said = page_text(LakeReader(sample_lake), DataAddress("blind"))
     assert "cannot be counted here" in said
     assert "0 of 0 brokers whose version is known; of 2 clusters no version is known" in said
 
@@ -184,7 +186,7 @@ def test_past_verdict_is_compared_with_todays_rules(reader, lake):
         at_ms - 5 * MINUTE_MS,
     )
     assert found.stored["cause"] == "throttled"
-    said = shown(reader, wanted)
+    said = page_text(reader, wanted)
     assert f"Stored, rules 0-sample Today, rules {RULES_VERSION} Compared" in said
     assert "Cause ▲ Throttled" in said
     assert "Rules 0-sample 2 ≠ differs" in said.replace(f" {RULES_VERSION} ≠", " 2 ≠")
@@ -206,20 +208,22 @@ def test_past_verdict_is_compared_with_todays_rules(reader, lake):
     )
 
 
-def test_any_moment_of_a_window_opens_the_newest_before_it(reader):
+def test_time_between_windows_opens_earlier_window(reader):
     at_ms = START_MS + 2 * 60 * MINUTE_MS
-    assert "01:55:00 to 02:00:00 UTC" in shown(reader, past_verdict(key("archive"), at_ms + 2 * MINUTE_MS))
+    assert "01:55:00 to 02:00:00 UTC" in page_text(
+        reader, past_verdict(key("archive"), at_ms + 2 * MINUTE_MS)
+    )
 
 
-def test_windows_lead_to_themselves(reader):
+def test_window_links_open_that_window(reader):
     tree = page.content_of(reader, past_verdict(key("archive")))
     links = [link for link in find(tree, "Link") if "window-link" in (getattr(link, "className", "") or "")]
     assert len(links) == 36
     assert DataAddress.parse(links[0].href.partition("?")[2]).at_ms == END_MS
-    assert "No verdict of this subscription is stored" in shown(
+    assert "No verdict of this subscription is stored" in page_text(
         reader, past_verdict(SubscriptionPartition("c", "t", -1, "x"))
     )
-    assert "No verdict of this subscription is stored within hours of 1970" in shown(
+    assert "No verdict of this subscription is stored within hours of 1970" in page_text(
         reader, past_verdict(key("archive"), 1)
     )
 
@@ -227,15 +231,15 @@ def test_windows_lead_to_themselves(reader):
 def test_verdict_without_its_minutes_is_explained(lake, tmp_path):
     other = Lake(tmp_path / "verdicts alone")
     other.upsert("verdicts", lake.read("verdicts"), run_id="by hand")
-    said = shown(LakeReader(other.root), past_verdict(key("archive"), END_MS))
+    said = page_text(LakeReader(other.root), past_verdict(key("archive"), END_MS))
     assert "The signals that this verdict was made from are gone" in said
 
 
 def test_search_offers_subscriptions(reader):
-    said = shown(reader, DataAddress("verdict"))
+    said = page_text(reader, DataAddress("verdict"))
     assert "Which subscription? 3 of 3" in said
-    assert "1 of 1" in shown(reader, DataAddress("verdict", search="BILL"))
-    assert "No subscription fits these words." in shown(reader, DataAddress("verdict", search="nobody"))
+    assert "1 of 1" in page_text(reader, DataAddress("verdict", search="BILL"))
+    assert "No subscription fits these words." in page_text(reader, DataAddress("verdict", search="nobody"))
 
 
 # -- every part -------------------------------------------------------------------------------------
@@ -243,21 +247,21 @@ def test_search_offers_subscriptions(reader):
 
 @pytest.mark.parametrize("tab", TABS)
 def test_an_empty_lake_is_explained(tab, tmp_path):
-    said = shown(LakeReader(tmp_path), DataAddress(tab))
+    said = page_text(LakeReader(tmp_path), DataAddress(tab))
     assert said
     assert "Traceback" not in said
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("tab", TABS)
-def test_names_are_text_and_links_stay_here(tab, reader):
+def test_names_are_text_and_links_internal(tab, reader):
     for part in walk(page.content_of(reader, DataAddress(tab, run=GATED if tab != "verdict" else None))):
         assert type(part).__name__ not in ("Markdown", "DangerouslySetInnerHTML", "Script", "Iframe", "Img")
         target = getattr(part, "href", None)
         assert target is None or (target.startswith("/") and "<" not in target)
 
 
-def test_counts_are_those_of_the_tables(reader, lake):
+def test_counts_match_the_tables(reader, lake):
     rows = lake.read("quality").to_pylist()
     assert quality.checked(reader) == {
         "held": sum(row["success"] for row in rows),

@@ -61,30 +61,31 @@ def test_every_chart_has_units_and_its_zone(minutes_of, reader):
         assert figure.layout.margin.l == made[0].layout.margin.l, "one left edge for all"
 
 
-def test_charts_are_not_offered_to_a_cloud():
+def test_charts_have_no_cloud_button():
     assert CONFIG["showSendToCloud"] is False
 
 
-def test_a_limit_is_drawn_per_second_and_says_whose_it_is(minutes_of):
+def test_limit_line_names_its_source(minutes_of):
     figure = figures.msg_rates_figure(minutes_of("billing"), **BOUNDS)
     assert set(trace(figure, "subscription limit").y) == {50.0}
     assert labels(figure) == ["subscription limit 50 msg/s, subscription policy"]
 
 
-def test_a_far_limit_is_named_and_does_not_flatten_the_rates(minutes_of):
+def test_far_limit_does_not_flatten_rates(minutes_of):
+    """It is named above the chart."""
     figure = figures.msg_rates_figure(minutes_of("search-index"), **BOUNDS)
     assert "↑ broker limit 20 k msg/s, broker's configuration file (above this chart)" in labels(figure)
     assert figure.layout.yaxis.range[1] < 1000
     assert "broker limit" not in [trace.name for trace in figure.data]
 
 
-def test_a_shared_limit_shows_what_all_use(minutes_of):
+def test_shared_limit_shows_total_use(minutes_of):
     figure = figures.msg_rates_figure(minutes_of("search-index"), **BOUNDS)
     assert max(trace(figure, "out, all under the topic limit").y) == pytest.approx(500)
     assert max(trace(figure, "out (dispatched)").y) < 70
 
 
-def test_a_lifted_limit_ends_where_it_was_lifted(minutes_of):
+def test_removed_limit_line_ends_at_removal(minutes_of):
     figure = figures.msg_rates_figure(minutes_of("recommendations"), **BOUNDS)
     drawn = trace(figure, "subscription limit")
     assert [x for x, y in zip(drawn.x, drawn.y, strict=True) if y is not None][-1] == START_MS + 110 * 60_000
@@ -104,25 +105,25 @@ def test_byte_axes_have_binary_steps(minutes_of):
     assert [plain(text) for text in labels(figure)] == ["subscription limit 1 MiB/s, namespace policy"]
 
 
-def test_events_that_prove_nothing_are_grey_and_say_so(minutes_of):
+def test_events_without_proof_are_marked(minutes_of):
     figure = figures.events_figure(minutes_of("billing"), **BOUNDS)
     assert [trace.name for trace in figure.data] == ["subscription message limit: proves nothing"]
     assert figure.data[0].marker.pattern.shape == "x"
     assert figure.layout.showlegend
 
 
-def test_events_of_a_large_limit_keep_their_colour(minutes_of):
+def test_large_limit_events_keep_their_colour(minutes_of):
     figure = figures.events_figure(minutes_of("search-index"), **BOUNDS)
     assert [trace.name for trace in figure.data] == ["topic message limit"]
 
 
-def test_events_of_an_unknown_limit_are_called_unproven():
+def test_unknown_limit_events_are_unproven():
     frame = signal_minutes({"throttled_msg_events_topic_delta": 5.0})
     figure = figures.events_figure(frame, start_ms=0, end_ms=60_000)
     assert [trace.name for trace in figure.data] == ["topic message limit is not known: unproven"]
 
 
-def test_a_limit_that_grew_splits_its_events():
+def test_raised_limit_splits_its_events():
     base = {"throttled_msg_events_topic_delta": 5.0, "limit_topic_period_s": 1}
     frame = signal_minutes(base | {"limit_topic_msg": 50}, base | {"limit_topic_msg": 500})
     figure = figures.events_figure(frame, start_ms=0, end_ms=120_000)
@@ -137,7 +138,7 @@ def test_no_events_no_figure(minutes_of):
 
 
 @pytest.mark.long
-def test_what_is_missing_is_a_gap_never_zero(minutes_of):
+def test_missing_values_are_gaps(minutes_of):
     minutes = minutes_of("billing").drop(index=range(20, 30))
     minutes.loc[50, "in_msg_rate_5m"] = None
     for figure, name in (
@@ -151,7 +152,7 @@ def test_what_is_missing_is_a_gap_never_zero(minutes_of):
 
 
 @pytest.mark.long
-def test_values_of_rules_stand_at_the_minutes_end(minutes_of):
+def test_backlog_is_drawn_at_minute_end(minutes_of):
     figure = figures.backlog_figure(minutes_of("billing"), **BOUNDS)
     assert figure.data[0].x[0] == START_MS + 60_000
 
@@ -164,7 +165,8 @@ def test_blocked_stretches_are_bands():
     assert [(shape.x0, shape.x1) for shape in figure.layout.shapes] == [(60_000, 180_000), (240_000, 300_000)]
 
 
-def test_a_zero_that_nobody_measured_is_not_drawn():
+def test_unmeasured_zero_is_not_drawn():
+    """Pulsar reports zero for some subscription types where nothing is counted."""
     rows = [{"unacked_msg": 0.0, "ack_msg_rate": 0.0, "out_msg_rate_5m": 5.0, "in_msg_rate_5m": 5.0}] * 3
     for kind, drawn in (("Exclusive", False), ("Failover", False), ("Shared", True), (None, True)):
         frame = signal_minutes(*(row | {"subscription_type": kind} for row in rows))
@@ -178,14 +180,14 @@ def test_a_zero_that_nobody_measured_is_not_drawn():
     ]
 
 
-def test_small_counts_go_in_whole_steps():
+def test_small_counts_have_whole_steps():
     frame = signal_minutes({"backlog_entries": 0.0}, {"backlog_entries": 2.0})
     figure = figures.backlog_figure(frame, start_ms=0, end_ms=120_000)
     assert figure.layout.yaxis.dtick == 1
     assert figure.layout.yaxis.range[1] > 2
 
 
-def test_events_of_the_minute_in_which_a_limit_was_lifted_belong_to_it():
+def test_events_at_removal_belong_to_limit():
     limited = {"limit_topic_msg": 50, "limit_topic_period_s": 1, "limit_topic_set_by": "topic_policy"}
     event = {"throttled_msg_events_topic_delta": 5.0}
     frame = signal_minutes(limited | event, event | {"limit_topic_set_by": "none"})
@@ -193,12 +195,12 @@ def test_events_of_the_minute_in_which_a_limit_was_lifted_belong_to_it():
     assert [trace.name for trace in figure.data] == ["topic message limit: proves nothing"]
 
 
-def test_nothing_held_no_figure(minutes_of):
+def test_no_unacked_or_permits_no_figure(minutes_of):
     assert figures.holding_figure(minutes_of("features"), **BOUNDS) is None
 
 
 @pytest.mark.long
-def test_the_ribbon_tells_causes_naive_rule_and_truth(reader):
+def test_ribbon_shows_causes_naive_rule_truth(reader):
     key = subscription("recommendations")
     verdicts = history.verdicts(reader, key, START_MS, END_MS)
     figure = figures.ribbon_figure(
@@ -241,7 +243,7 @@ def test_every_cause_has_its_own_look():
 
 
 @pytest.mark.long
-def test_names_from_the_cluster_are_escaped_in_figures(reader):
+def test_cluster_names_are_escaped_in_figures(reader):
     key = subscription("recommendations")
     figure = figures.ribbon_figure(
         history.verdicts(reader, key, START_MS, END_MS),
@@ -262,6 +264,6 @@ def test_figures_do_not_change_their_input(minutes_of):
     pd.testing.assert_frame_equal(minutes, before)
 
 
-def test_one_window_is_a_ribbon():
+def test_single_window_makes_a_ribbon():
     figure = figures.ribbon_figure([verdict(0, 5, "unknown")], signal_minutes(), start_ms=0, end_ms=300_000)
     assert [bar.text[0] for bar in figure.data] == ["? Unknown", "✓ neither"]

@@ -26,7 +26,7 @@ def view_of(reader, name: str):
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", ["billing", "recommendations", "features"])
-def test_plotly_finds_nothing_wrong_with_a_pages_figures(reader, name):
+def test_page_figures_pass_plotly_validation(reader, name):
     graphs = find(page(view_of(reader, name)), "Graph")
     assert len(graphs) >= 3
     for graph in graphs:
@@ -35,7 +35,7 @@ def test_plotly_finds_nothing_wrong_with_a_pages_figures(reader, name):
         assert checked.layout.template.layout.hoverlabel.align == "left", "the look of Plotly's own template"
 
 
-def test_a_strip_of_limits_is_right_too():
+def test_lanes_figure_passes_plotly_validation():
     cells = (Cell(START_MS, 0.7, 0), Cell(START_MS + 5 * MINUTE_MS, 1.0, 2))
     lane = Lane("topic.msg", None, "persistent://a/b/c", -1, None, cells)
     figure = figures.lanes_figure([lane], 5 * MINUTE_MS, start_ms=START_MS, end_ms=START_MS + 10 * MINUTE_MS)
@@ -44,7 +44,7 @@ def test_a_strip_of_limits_is_right_too():
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", ["billing", "recommendations"])
-def test_a_page_of_the_columns_that_it_names_is_the_page_of_all(reader, name):
+def test_columns_read_suffice_for_the_page(reader, name):
     view = view_of(reader, name)
     whole = history.signals(reader, view.address.subscription, view.start_ms, view.end_ms)
     assert len(view.minutes.columns) < len(whole.columns)

@@ -39,7 +39,7 @@ def plain(text: str) -> str:
         (math.inf, "∞"),
     ],
 )
-def test_short_is_si(value, expected):
+def test_short_uses_si_prefixes(value, expected):
     assert plain(fmt.short(value)) == expected
 
 
@@ -56,7 +56,7 @@ def test_short_is_si(value, expected):
         (None, "not measured"),
     ],
 )
-def test_size_is_iec(value, expected):
+def test_size_uses_iec_prefixes(value, expected):
     assert plain(fmt.size(value)) == expected
 
 
@@ -74,7 +74,7 @@ def test_size_is_iec(value, expected):
         (None, "not measured"),
     ],
 )
-def test_duration_says_two_units(length_ms, expected):
+def test_duration_has_two_units(length_ms, expected):
     assert plain(fmt.duration(length_ms)) == expected
 
 
@@ -107,7 +107,7 @@ def test_percent_never_rounds_to_certainty(share, expected):
         (None, "msg/s", "not measured"),
     ],
 )
-def test_quantity_reads_the_unit(value, unit, expected):
+def test_quantity_is_formatted_by_unit(value, unit, expected):
     assert plain(fmt.quantity(value, unit)) == expected
 
 
@@ -122,7 +122,7 @@ def test_times_print_their_zone():
     assert fmt.clock(time_ms) == "02:58:30 UTC"
 
 
-def test_names_show_what_would_be_obeyed():
+def test_names_show_control_characters():
     assert fmt.name("a\nb\tc\x7f") == "a⟨U+000A⟩b⟨U+0009⟩c⟨U+007F⟩"
     assert fmt.name("\u202egnp.exe") == "⟨U+202E⟩gnp.exe"
     assert fmt.name("<script>\"'") == "<script>\"'"
@@ -130,14 +130,14 @@ def test_names_show_what_would_be_obeyed():
 
 
 @given(st.text())
-def test_names_are_one_harmless_line(text):
+def test_names_are_one_printable_line(text):
     shown = fmt.name(text)
     assert not {unicodedata.category(character) for character in shown} & {"Cc", "Cf", "Zl", "Zp", "Cs"}
     assert shown.splitlines() in ([], [shown])
 
 
 @given(st.floats(min_value=0, max_value=1e17), st.floats(min_value=1, max_value=1.4))
-def test_short_is_near_and_rises(value, factor):
+def test_short_is_accurate_and_monotonic(value, factor):
     def back(text):
         number, _, prefix = plain(text).partition(" ")
         return float(number) * 1000 ** ("", "k", "M", "G", "T", "P").index(prefix)

@@ -20,7 +20,7 @@ def minutes(*rows: dict) -> pd.DataFrame:
     return pd.DataFrame(filled, columns=columns)
 
 
-def one(level: str, unit: str, frame: pd.DataFrame):
+def limit_of(level: str, unit: str, frame: pd.DataFrame):
     return next(limit for limit in known_limits(frame) if (limit.level, limit.unit) == (level, unit))
 
 
@@ -35,18 +35,18 @@ def one(level: str, unit: str, frame: pd.DataFrame):
         ({"limit_topic_msg": 50, "read_batch_entries": 50}, True),
     ],
 )
-def test_a_message_limit_below_the_read_batch_proves_nothing(limit, proves):
+def test_limit_below_read_batch_proves_nothing(limit, proves):
     frame = minutes(limit | {"limit_topic_period_s": 1, "limit_topic_set_by": "topic_policy"})
-    assert one("topic", "msg", frame).events_prove is proves
+    assert limit_of("topic", "msg", frame).events_prove is proves
     assert events_prove(frame, "topic", "msg").tolist() == [proves]
 
 
 @pytest.mark.parametrize(("rate", "proves"), [(5 * 1024 * 1024 - 1, False), (5 * 1024 * 1024, True)])
-def test_a_byte_limit_below_the_read_size_proves_nothing(rate, proves):
+def test_limit_below_read_size_proves_nothing(rate, proves):
     frame = minutes(
         {"limit_broker_bytes": rate, "limit_broker_period_s": 1, "limit_broker_set_by": "broker_file"}
     )
-    assert one("broker", "bytes", frame).events_prove is proves
+    assert limit_of("broker", "bytes", frame).events_prove is proves
 
 
 def test_period_does_not_change_what_events_prove():
@@ -54,21 +54,21 @@ def test_period_does_not_change_what_events_prove():
     frame = minutes(
         {"limit_topic_msg": 600, "limit_topic_period_s": 60, "limit_topic_set_by": "namespace_policy"}
     )
-    limit = one("topic", "msg", frame)
+    limit = limit_of("topic", "msg", frame)
     assert limit.events_prove
     assert limit.per_second == 10
     assert limit_lines(frame, "msg")["topic"].tolist() == [10]
 
 
-def test_an_unknown_limit_is_neither_proof_nor_none():
+def test_unknown_limit_differs_from_no_limit():
     frame = minutes({}, {"limit_topic_set_by": "none"})
     assert events_prove(frame, "topic", "msg").isna().all()
-    assert one("topic", "msg", frame).amount() == "none"
-    assert one("broker", "msg", frame).amount() == "not observed"
+    assert limit_of("topic", "msg", frame).amount() == "none"
+    assert limit_of("broker", "msg", frame).amount() == "not observed"
     assert limit_lines(frame, "msg") == {}
 
 
-def test_zero_and_less_are_no_limit():
+def test_zero_or_less_is_no_limit():
     frame = minutes(
         {
             "limit_topic_msg": 0,
@@ -77,8 +77,8 @@ def test_zero_and_less_are_no_limit():
             "limit_topic_set_by": "topic_policy",
         }
     )
-    assert one("topic", "msg", frame).rate is None
-    assert one("topic", "bytes", frame).rate is None
+    assert limit_of("topic", "msg", frame).rate is None
+    assert limit_of("topic", "bytes", frame).rate is None
     assert limit_lines(frame, "msg") == {}
 
 
@@ -95,7 +95,7 @@ def test_limit_in_entries_is_drawn_in_messages():
     assert line[0] == 200
     assert pd.isna(line[1])
     assert shared_use(frame, "topic", "msg")[0] == 100
-    assert "entries per 1" in one("topic", "msg", frame).amount()
+    assert "entries per 1" in limit_of("topic", "msg", frame).amount()
 
 
 def test_relative_limit_is_drawn_above_publish_rate():
@@ -115,21 +115,21 @@ def test_relative_limit_is_drawn_above_publish_rate():
     assert lines["broker"].tolist() == [500]
 
 
-def test_a_change_in_the_range_is_said():
+def test_change_in_range_is_reported():
     old, new = (
         {"limit_topic_msg": rate, "limit_topic_period_s": 1, "limit_topic_set_by": "topic_policy"}
         for rate in (50, 80)
     )
-    assert one("topic", "msg", minutes(old, new)).changed
-    assert not one("topic", "msg", minutes(old, old)).changed
-    assert one("topic", "msg", minutes(old, new)).rate == 80
+    assert limit_of("topic", "msg", minutes(old, new)).changed
+    assert not limit_of("topic", "msg", minutes(old, old)).changed
+    assert limit_of("topic", "msg", minutes(old, new)).rate == 80
 
 
-def test_bytes_set_in_thousands_are_shown_so():
+def test_decimal_byte_limit_is_shown_exactly():
     frame = minutes(
         {"limit_topic_bytes": 1_000_000, "limit_topic_period_s": 1, "limit_topic_set_by": "topic_policy"}
     )
-    assert plain(one("topic", "bytes", frame).amount()) == "1 000 000 B (977 KiB) per 1 s"
+    assert plain(limit_of("topic", "bytes", frame).amount()) == "1 000 000 B (977 KiB) per 1 s"
 
 
 def test_no_minutes_no_limits():

@@ -46,7 +46,7 @@ def limits_reader(limits_lake) -> LakeReader:
 
 
 @pytest.mark.long
-def test_a_limiter_that_many_share_is_one_row(limits_reader):
+def test_shared_limiter_is_one_row(limits_reader):
     rows, total = limiters(limits_reader, LimitsAddress())
     expected = {
         (row["limiter"], row["topic"], row["subscription"]): (row["r"]["rate"], row["shared_by"])
@@ -64,7 +64,7 @@ def test_a_limiter_that_many_share_is_one_row(limits_reader):
     assert sum(row["r"]["rate"] is None for row in everything) == 4
 
 
-def test_rows_are_those_of_the_newest_answers(limits_reader, limits_lake):
+def test_rows_show_the_newest_answers(limits_reader, limits_lake):
     newest = {}
     for row in Lake(limits_lake).read("limits").to_pylist():
         key = (row["subscription"], row["level"])
@@ -79,7 +79,7 @@ def test_rows_are_those_of_the_newest_answers(limits_reader, limits_lake):
 
 
 @pytest.mark.long
-def test_use_is_that_of_every_minute_one_by_one(limits_reader, limits_lake):
+def test_use_matches_the_single_minutes(limits_reader, limits_lake):
     shares = [
         row["rho_topic_msg"]
         for row in Lake(limits_lake).read("signals").to_pylist()
@@ -100,7 +100,7 @@ def test_filters_by_use_select_limits(limits_reader):
 
 
 @pytest.mark.long
-def test_filters_and_order(limits_reader):
+def test_filters_and_order_of_rows(limits_reader):
     def named(address, **how):
         return [row["limiter"] for row in limiters(limits_reader, address, **how)[0]]
 
@@ -140,7 +140,7 @@ def test_row_shows_unit_period_and_proof(limits_reader):
 
 
 @pytest.mark.long
-def test_how_fresh_and_what_is_not_known(limits_reader, reader):
+def test_freshness_and_unknown_limits_are_shown(limits_reader, reader):
     found = known(limits_reader)
     assert found.observed_ms >= START_MS + 2 * BLOCK_MS
     assert (found.subscriptions, found.unknown) == (2, {"broker": 0, "topic": 0, "subscription": 0})
@@ -182,7 +182,7 @@ def test_each_empty_state_has_its_text(limits_reader, tmp_path):
         ),
     ],
 )
-def test_an_address_comes_back_as_it_was(address):
+def test_address_round_trip(address):
     assert LimitsAddress.parse(urlsplit(address.href()).query) == address
 
 
@@ -197,7 +197,7 @@ def test_an_address_comes_back_as_it_was(address):
         "?topic=x&cluster=c&subscription=s&partition=x",
     ],
 )
-def test_an_unreadable_address_is_said(query):
+def test_unreadable_address_is_an_error(query):
     with pytest.raises(InputError):
         LimitsAddress.parse(query)
 
@@ -223,7 +223,7 @@ def test_records_show_winner_and_hidden_ones(limits_reader):
         assert words in said, words
 
 
-def test_the_winners_are_the_limits_in_force(limits_reader):
+def test_winning_records_are_limits_in_force(limits_reader):
     found = subject(limits_reader, KEY)
     winners = {rung.level: rung for rung in found.ladder if rung.wins}
     assert set(winners) == {"broker", "topic", "subscription"}
@@ -245,7 +245,7 @@ def test_subscription_without_limits_read_is_explained(limits_reader):
     assert "None was seen." in read(changes_part(limits_reader, address))
 
 
-def test_answers_are_text(tmp_path):
+def test_admin_answers_are_shown_as_text(tmp_path):
     lake = Lake(tmp_path)
     hostile = '{"x": "</pre><script>alert(1)</script>\\u202e", "y": ['
     rows = [
@@ -263,7 +263,7 @@ def test_answers_are_text(tmp_path):
 # -- changes ----------------------------------------------------------------------------------------
 
 
-def test_changes_are_those_of_the_command(limits_reader, limits_lake):
+def test_changes_match_the_command(limits_reader, limits_lake):
     found = changes(limits_reader, LimitsAddress(), START_MS, END_MS)
     expected = read_changes(Lake(limits_lake), VerdictFilter(start_ms=START_MS, end_ms=END_MS))
     assert found.total == 1
@@ -297,7 +297,7 @@ def test_changes_follow_range_and_filters(limits_reader):
 
 
 @pytest.mark.long
-def test_the_range_shifts_by_links(limits_reader):
+def test_links_shift_the_range(limits_reader):
     below = changes_part(limits_reader, LimitsAddress.parse("?level=topic"))
     links = {link.className: link.href for link in find(below, "Link") if getattr(link, "className", None)}
     earlier = LimitsAddress.parse(urlsplit(links["range-link shift-earlier"]).query)

@@ -59,7 +59,7 @@ def test_all_four_parts_ship():
     assert all(measured_of(part) for part in PARTS)
 
 
-def test_targets_are_those_that_were_judged(found):
+def test_targets_show_their_measured_results(found):
     said = read(page.page(MethodAddress()))
     assert found["targets"]
     for target in found["targets"]:
@@ -136,7 +136,7 @@ def test_calibration_is_drawn_with_its_intervals(found):
         assert points.y[n] - points.error_y.arrayminus[n] == pytest.approx(one["right"]["wilson"][0])
 
 
-def test_less_evidence_and_times_are_there(found):
+def test_missing_evidence_and_delays_are_shown(found):
     part = found["sets"]["kept aside"]
     said = read(page.page(MethodAddress()))
     for one in part["evidence"].values():
@@ -149,7 +149,7 @@ def test_less_evidence_and_times_are_there(found):
 
 
 @pytest.mark.long
-def test_figures_of_other_rules_say_so(found):
+def test_figures_of_other_rules_are_marked(found):
     said = read(diagnosis.accuracy(found | {"rules_version": "0"}, MethodAddress()))
     assert f"These figures are of rules 0. The installed rules are {RULES_VERSION}" in said
     assert "These figures are of rules" not in read(page.page(MethodAddress()))

@@ -48,7 +48,7 @@ def test_next_loss_is_first(reader):
     assert "11-20 05:09 or later" in said
 
 
-def test_each_kind_of_nothing_is_told_apart(reader):
+def test_each_empty_state_has_its_text(reader):
     freshness = newest.freshness(reader)
     assert "No forecasts yet." in read(overview.losses([], freshness, is_forecast=False))
     assert "No loss is expected" in read(overview.losses([], freshness, is_forecast=True))
@@ -57,14 +57,14 @@ def test_each_kind_of_nothing_is_told_apart(reader):
     assert "Every backlog is drained." in read(overview.backlogs([], 0, freshness, are_judged=True))
 
 
-def test_an_empty_lake_says_how_to_fill_it(tmp_path):
+def test_empty_lake_shows_how_to_start(tmp_path):
     said = read(overview.page(LakeReader(tmp_path)))
     assert "No verdicts yet." in said
     assert "throttlescope run" in said
 
 
 @pytest.mark.long
-def test_the_largest_backlogs_are_those_of_the_episodes(reader):
+def test_largest_backlogs_come_from_episodes(reader):
     rows, total = queries.open_episodes(reader, most=2)
     everything, _ = queries.open_episodes(reader, most=1000)
     assert len(rows) == 2 < total == len(everything)
@@ -123,7 +123,7 @@ def test_counts_are_compared_with_a_day_before(tmp_path):
     assert "compared with 24 h earlier" in said
 
 
-def test_a_run_that_failed_is_not_quiet():
+def test_failed_run_is_shown():
     failed = overview.run_line(LastRun("run", "failed", END_MS, START_MS))
     assert read(failed[0]) == ("run failed at 2026-11-20 03:00:00 UTC; last success 2026-11-20 00:00:00 UTC")
     assert failed[0].className == "run-failed"

@@ -57,7 +57,7 @@ def read(part) -> str:
 # -- subscriptions ----------------------------------------------------------------------------------
 
 
-def test_cards_say_counts_in_words_and_toggle_a_cause(reader):
+def test_cards_show_counts_and_toggle_causes(reader):
     counts = newest.cause_counts(reader, SubscriptionsAddress())
     cards = find(summary.cards(counts, SubscriptionsAddress(search="x", view="now")), "Link")
     assert read(cards[0]) == "▲ Throttled 5 now 6 in 6 h"
@@ -76,7 +76,7 @@ def row_of(reader, search: str, view: str) -> dict:
 
 
 @pytest.mark.long
-def test_a_row_is_ready_to_read(reader):
+def test_row_holds_formatted_text(reader):
     row = row_of(reader, "billing", "now")
     assert row["cause"] == "Throttled"
     assert row["cause_mark"] == CAUSES["throttled"].mark
@@ -122,7 +122,8 @@ def test_both_views_fill_all_their_columns(reader):
 
 
 @pytest.mark.long
-def test_recordings_are_shown_by_what_held_them(reader, tmp_path):
+def test_recordings_default_to_recent_view(reader, tmp_path):
+    """What limited them longest, not what they end with."""
     assert now_or_recent.with_view(SubscriptionsAddress(), newest.freshness(reader)).view == "recent"
     assert now_or_recent.with_view(SubscriptionsAddress(view="now"), newest.freshness(reader)).view == "now"
     assert (
@@ -130,11 +131,11 @@ def test_recordings_are_shown_by_what_held_them(reader, tmp_path):
     )
 
 
-def test_the_naive_rule_is_shown_where_it_differs(reader):
+def test_differing_naive_rule_is_shown(reader):
     assert row_of(reader, "features", "now")["naive"] == "● the consumers"
 
 
-def test_links_of_rows_lead_back_to_the_same_subscription(reader):
+def test_row_links_open_the_same_subscription(reader):
     rows, _ = newest.subscriptions(reader, SubscriptionsAddress(), end=1000)
     for row in rows:
         parsed = SubscriptionAddress.parse(urlsplit(table.grid_row(row, "recent")["href"]).query)
@@ -163,7 +164,7 @@ def test_each_empty_state_has_its_text(reader, tmp_path):
     ).startswith("3 of 34")
 
 
-def test_recordings_are_called_recordings(reader):
+def test_recordings_are_marked_as_demo(reader):
     said = read(shell.freshness_line(newest.freshness(reader)))
     assert said == "demo: recordings data up to 2026-11-20 03:00:00 UTC"
 
@@ -178,7 +179,7 @@ def test_a_synthetic_cluster_is_marked(reader):
 
 
 @pytest.mark.long
-def test_a_subscription_that_ended_says_so(tmp_path):
+def test_ended_subscription_is_marked(tmp_path):
     samples = (
         Sample("persistent://a/b/c", "gone", (Phase(0),)),
         Sample("persistent://a/b/c", "here", (Phase(0),)),
@@ -213,7 +214,7 @@ def test_the_answer_comes_before_everything_else(page):
 
 
 @pytest.mark.long
-def test_evidence_says_value_threshold_time_and_query(page):
+def test_evidence_shows_value_threshold_time_query(page):
     tree = page("billing")
     said = read(tree)
     assert "rho_subscription_msg · 99 % · threshold 90 % · at 02:30:00 UTC" in said
@@ -241,7 +242,7 @@ def test_missing_evidence_comes_with_its_fix(page):
 
 
 @pytest.mark.long
-def test_charts_appear_where_there_is_something_to_draw(page):
+def test_only_charts_with_data_appear(page):
     def charts(name):
         return [graph.id["panel"] for graph in find(page(name), "Graph")]
 
@@ -252,7 +253,7 @@ def test_charts_appear_where_there_is_something_to_draw(page):
 
 
 @pytest.mark.long
-def test_no_chart_can_be_sent_to_a_cloud(page):
+def test_charts_have_no_cloud_button(page):
     for graph in find(page("billing"), "Graph"):
         assert graph.config["showSendToCloud"] is False
 
@@ -268,7 +269,7 @@ def test_past_window_is_shown_by_address(page):
 
 
 @pytest.mark.long
-def test_limit_lifted_inside_window_is_shown_as_it_was(tmp_path):
+def test_limit_removed_in_window_is_shown(tmp_path):
     limited = next(sample for sample in SAMPLES if sample.subscription == "recommendations").phases[1]
     phases = (dataclasses.replace(limited, from_minute=0), Phase(177, in_msg=10.0))
     sample = Sample("persistent://a/b/c", "lifted", phases)
@@ -287,7 +288,7 @@ def test_limit_lifted_inside_window_is_shown_as_it_was(tmp_path):
 
 
 @pytest.mark.long
-def test_unknown_is_not_given_a_probability(reader, tmp_path):
+def test_unknown_cause_has_no_confidence(reader, tmp_path):
     sample = Sample("persistent://a/b/c", "open", (Phase(0, "unknown", "unknown", confidence=0.0),))
     write_sample_lake(tmp_path, (sample,))
     own = LakeReader(tmp_path)
@@ -300,7 +301,7 @@ def test_unknown_is_not_given_a_probability(reader, tmp_path):
 
 
 @pytest.mark.long
-def test_trouble_that_is_over_is_linked(page):
+def test_past_trouble_is_linked(page):
     tree = page("recommendations")
     links = [link for link in find(tree, "Link") if getattr(link, "className", "") == "earlier-link"]
     assert len(links) == 1
@@ -308,7 +309,8 @@ def test_trouble_that_is_over_is_linked(page):
 
 
 @pytest.mark.long
-def test_range_links_are_absolute_and_keep_the_subscription(page):
+def test_range_links_carry_absolute_times(page):
+    """They keep the subscription."""
     tree = page("billing")
     for link in find(tree, "Link"):
         if (getattr(link, "className", "") or "").startswith("range-link"):
@@ -334,7 +336,7 @@ def test_range_links_are_absolute_and_keep_the_subscription(page):
         ({"start_ms": END_MS + BLOCK_MS}, (END_MS + BLOCK_MS, END_MS + BLOCK_MS + MINUTE_MS)),
     ],
 )
-def test_the_range_is_the_addresss_or_the_newest_hours(parts, expected):
+def test_range_comes_from_address_or_data(parts, expected):
     assert chosen_range(address("billing", **parts), (START_MS, END_MS)) == (*expected, False)
 
 
@@ -348,7 +350,7 @@ def test_long_span_shows_hours_around_requested_window():
     assert end_ms - start_ms == 6 * BLOCK_MS
 
 
-def test_the_table_is_taken_away_as_it_is_filtered():
+def test_download_links_keep_the_filters():
     links = find(summary.exports(SubscriptionsAddress(search="a b", causes=("throttled",))), "A")
     assert [link.href for link in links] == [
         "/export/subscriptions.csv?q=a%20b&cause=throttled",
@@ -356,14 +358,14 @@ def test_the_table_is_taken_away_as_it_is_filtered():
     ]
 
 
-def test_an_endless_range_is_cut_to_its_end():
+def test_too_long_range_keeps_its_end():
     start_ms, end_ms, was_cut = chosen_range(address("billing", start_ms=0, end_ms=END_MS), (0, END_MS))
     assert was_cut
     assert (end_ms, end_ms - start_ms) == (END_MS, LONGEST_MS)
 
 
 @pytest.mark.long
-def test_a_range_without_data_says_where_there_is_some(page):
+def test_empty_range_names_available_data(page):
     said = read(page("billing", start_ms=START_MS - BLOCK_MS, end_ms=START_MS))
     assert "No verdict in this range." in said
     assert (
@@ -373,7 +375,7 @@ def test_a_range_without_data_says_where_there_is_some(page):
     assert "No minutes in this range." in said
 
 
-def test_a_stranger_is_explained(reader):
+def test_unknown_subscription_is_explained(reader):
     stranger = SubscriptionAddress(SubscriptionPartition("c", "persistent://t/n/x", -1, "nobody"))
     assert read_view(reader, stranger) is None
     said = read(subscription.never_seen(stranger))
@@ -394,7 +396,7 @@ def test_windows_are_listed_newest_first(reader):
 
 
 @pytest.mark.long
-def test_hostile_names_are_text_and_nothing_else(page):
+def test_hostile_names_are_shown_as_text(page):
     tree = page(HOSTILE_NAME)
     assert "</script><img src=x onerror=alert(1)>" in text_of(tree)
     for part in walk(tree):

@@ -54,15 +54,15 @@ def app(lake):
     return create_app(lake.root)
 
 
-def evaluated(app, query="", **parts):
+def evaluate(app, query="", **parts):
     view = read_view(
         asking_of(app), PromqlAddress(query, **{"start_ms": START_MS, "end_ms": END_MS, **parts})
     )
     return view, page(view, asking_of(app))
 
 
-def said(app, query="", **parts) -> str:
-    return " ".join(plain(text_of(evaluated(app, query, **parts)[1])).split())
+def page_text(app, query="", **parts) -> str:
+    return " ".join(plain(text_of(evaluate(app, query, **parts)[1])).split())
 
 
 # -- the address
@@ -76,7 +76,7 @@ def said(app, query="", **parts) -> str:
         PromqlAddress("up", end_ms=1_795_000_000_123, step_ms=1_500, tab="explain"),
     ],
 )
-def test_an_address_comes_back(address):
+def test_address_round_trip(address):
     assert PromqlAddress.parse(urlsplit(address.href()).query) == address
 
 
@@ -112,7 +112,7 @@ def test_invalid_address_is_explained(app, query, says):
 
 
 def test_empty_query_shows_examples_with_times(app):
-    _, tree = evaluated(app)
+    _, tree = evaluate(app)
     links = [link for link in find(tree, "Link") if "query=" in (link.href or "")]
     addresses = [PromqlAddress.parse(urlsplit(link.href).query) for link in links]
     queries = {address.query for address in addresses if address.query}
@@ -122,8 +122,8 @@ def test_empty_query_shows_examples_with_times(app):
     assert all(address.start_ms == START_MS and address.end_ms == END_MS for address in addresses)
 
 
-def test_a_table_says_what_all_share_once(app):
-    text = said(app, "up")
+def test_shared_labels_are_shown_once(app):
+    text = page_text(app, "up")
     assert "2 lines, at 2023-11-14 22:43:20 UTC" in text
     assert "Every series: __name__ = up cluster = prod job = pulsar" in text.replace("=", " = ").replace(
         "  ", " "
@@ -133,30 +133,30 @@ def test_a_table_says_what_all_share_once(app):
     assert "data up to 2023-11-14 22:43:20 UTC" in text
 
 
-def test_a_long_table_says_how_much_is_left_out(app):
-    assert "62 lines, at" in said(app, "many or up")
+def test_long_table_reports_omitted_rows(app):
+    assert "62 lines, at" in page_text(app, "many or up")
     copies = " or ".join(f'label_replace(many, "m", "{n}", "n", ".*")' for n in range(5))
-    view, tree = evaluated(app, copies)
+    view, tree = evaluate(app, copies)
     assert view.fault is None
     assert "300 lines, at 2023-11-14 22:43:20 UTC; the first 200 are shown" in " ".join(
         plain(text_of(tree)).split()
     )
     assert len(find(find(tree, "Tbody"), "Tr")) == 200
     # A range of more than a hundred points is a line per series.
-    assert "points first last lowest highest" in said(app, "many[2m]")
+    assert "points first last lowest highest" in page_text(app, "many[2m]")
 
 
-def test_a_scalar_a_string_and_nothing(app):
-    assert "1 line, at" in said(app, "1 + 1")
-    assert "A string: a ⟨U+000A⟩ b" in said(app, '"a \\n b"')
-    assert "No series has a value then." in said(app, "no_such_metric")
-    assert "No series has a value then." in said(app, "no_such_metric", tab="graph")
+def test_scalar_string_and_empty_results(app):
+    assert "1 line, at" in page_text(app, "1 + 1")
+    assert "A string: a ⟨U+000A⟩ b" in page_text(app, '"a \\n b"')
+    assert "No series has a value then." in page_text(app, "no_such_metric")
+    assert "No series has a value then." in page_text(app, "no_such_metric", tab="graph")
 
 
 @pytest.mark.long
-def test_hostile_labels_are_shown_and_never_reach_the_chart(app):
+def test_hostile_labels_never_reach_the_chart(app):
     for tab in ("table", "graph"):
-        view, tree = evaluated(app, "hostile or up", tab=tab)
+        view, tree = evaluate(app, "hostile or up", tab=tab)
         assert view.fault is None
         assert "⟨U+202E⟩⟨U+000A⟩" in text_of(tree)
         for graph in find(tree, "Graph"):
@@ -164,8 +164,8 @@ def test_hostile_labels_are_shown_and_never_reach_the_chart(app):
         assert all("\u202e" not in (link.href or "") for link in find(tree, "Link"))
 
 
-def test_a_graph_draws_fifty_and_says_how_many_more(app):
-    _, tree = evaluated(app, "many", tab="graph")
+def test_graph_draws_at_most_fifty_series(app):
+    _, tree = evaluate(app, "many", tab="graph")
     text = " ".join(plain(text_of(tree)).split())
     assert "60 series" in text
     assert "drawn are the 50 with the greatest values, 10 more are not" in text
@@ -177,7 +177,8 @@ def test_a_graph_draws_fifty_and_says_how_many_more(app):
     assert keys == [trace.name for trace in graph.figure.data]
 
 
-def test_a_spike_is_drawn_however_many_points_there_are():
+def test_spikes_survive_downsampling():
+    """However many points there are."""
     times_ms = np.arange(11_001, dtype=np.int64) * 1000
     values = np.zeros(11_001)
     values[4321], values[8765] = 99.0, -7.0
@@ -191,7 +192,7 @@ def test_a_spike_is_drawn_however_many_points_there_are():
 
 
 @pytest.mark.long
-def test_flicker_is_bounded_and_gaps_are_gaps():
+def test_points_are_bounded_and_gaps_kept():
     times_ms = np.arange(11_001, dtype=np.int64) * 1000
     flicker = np.where(np.arange(11_001) % 2, np.arange(11_001.0), np.nan)
     figure, _ = series_figure([Drawn(times_ms, flicker)] * MOST_LINES, start_ms=0, end_ms=11_000_000)
@@ -202,27 +203,27 @@ def test_flicker_is_bounded_and_gaps_are_gaps():
     assert figure.data[0].mode == "lines+markers", "a lone point would not be seen"
 
 
-def test_infinite_values_are_said(app):
-    text = said(app, "vector(1) / 0", tab="graph", step_ms=60_000)
+def test_infinite_values_are_reported(app):
+    text = page_text(app, "vector(1) / 0", tab="graph", step_ms=60_000)
     assert re.search(r"\d+ infinite values are gaps", text)
 
 
 def test_notes_are_shown_with_their_kind(app):
-    text = said(app, "quantile(2, up) + rate(many[5m])")
+    text = page_text(app, "quantile(2, up) + rate(many[5m])")
     assert "Warning: quantile value should be between 0 and 1, got 2" in text
-    assert "Info: metric might not be a counter" in said(app, "rate(many[5m])")
+    assert "Info: metric might not be a counter" in page_text(app, "rate(many[5m])")
 
 
-def test_explain_is_what_the_command_prints(app):
-    view, tree = evaluated(app, "sum(rate(many[5m]))", tab="explain")
+def test_explain_matches_the_command(app):
+    view, tree = evaluate(app, "sum(rate(many[5m]))", tab="explain")
     text = asking_of(app).queries.explain("sum(rate(many[5m]))", START_MS, END_MS, view.step_ms)
     (shown,) = find(tree, "Pre")
     assert shown.children == text
     assert view.answer is None
 
 
-def test_the_same_question_for_other_programs(app):
-    _, tree = evaluated(app, 'up{instance="a\'b"}', tab="graph")
+def test_query_links_to_api_and_command(app):
+    _, tree = evaluate(app, 'up{instance="a\'b"}', tab="graph")
     (link,) = find(tree, "A")
     answer = app.server.test_client().get(link.href)
     assert answer.get_json()["status"] == "success"
@@ -233,7 +234,7 @@ def test_the_same_question_for_other_programs(app):
 # -- faults
 
 
-def test_the_place_of_an_error_is_marked_in_its_line():
+def test_error_position_is_marked():
     text = "sum by (topic) (\n  rate(x[5m]\n)"
     (mark,) = find(marked(text, 29), "Mark")
     assert "line 2, column 13" in text_of(marked(text, 29))
@@ -259,7 +260,7 @@ def test_the_place_of_an_error_is_marked_in_its_line():
 )
 @pytest.mark.parametrize("tab", ["table", "graph"])
 def test_query_without_answer_is_explained(app, query, says, tab):
-    view, tree = evaluated(app, query, tab=tab)
+    view, tree = evaluate(app, query, tab=tab)
     assert view.fault is not None
     assert re.search(says, plain(text_of(tree))), text_of(tree)
 
@@ -270,27 +271,27 @@ def test_query_without_answer_is_explained(app, query, says, tab):
 def test_page_queries_share_the_concurrency_limit(lake):
     app = create_app(lake.root, limits=QueryLimits(running=1, waiting=0))
     with asking_of(app).place():
-        view, tree = evaluated(app, "up")
+        view, tree = evaluate(app, "up")
         assert "Too many queries run at once." in text_of(tree)
         answer = app.server.test_client().get("/api/v1/query?query=1")
         assert (answer.status_code, answer.get_json()["errorType"]) == (503, "unavailable")
-    view, _ = evaluated(app, "up")
+    view, _ = evaluate(app, "up")
     assert view.fault is None, "the place was given back"
 
 
 @pytest.mark.long
 def test_queries_are_limited_as_in_api(lake):
     app = create_app(lake.root, limits=QueryLimits(Options(max_samples=10)))
-    assert "too many samples" in said(app, "many")
-    assert "--max-samples" not in said(app, "many")
+    assert "too many samples" in page_text(app, "many")
+    assert "--max-samples" not in page_text(app, "many")
     app = create_app(lake.root, limits=QueryLimits(Options(timeout_s=1e-9)))
-    assert re.search("waited too long|timed out", said(app, "many"))
+    assert re.search("waited too long|timed out", page_text(app, "many"))
     app = create_app(lake.root)
-    assert "exceeded maximum resolution" in said(app, "up", tab="graph", step_ms=1)
+    assert "exceeded maximum resolution" in page_text(app, "up", tab="graph", step_ms=1)
     assert asking_of(app).limits.options.timeout_s == LONGEST_S < Options().timeout_s
 
 
-def test_an_evaluation_ends_when_nobody_waits(lake):
+def test_cancelled_evaluation_ends(lake):
     app = create_app(lake.root)
     options = Options(is_cancelled=lambda: True)
     with pytest.raises(QueryCancelledError):
@@ -328,7 +329,7 @@ def test_concurrency_error_has_advice():
 # -- completion
 
 
-def test_every_function_that_is_carried_is_suggested():
+def test_every_supported_function_is_suggested():
     kinds = {word["text"]: word["kind"] for word in completions()}
     assert {name for name, one in FUNCTIONS.items() if one.supported} == {
         name for name, kind in kinds.items() if kind == "function"
@@ -337,7 +338,7 @@ def test_every_function_that_is_carried_is_suggested():
     assert {kinds[name] for name in ("topk", "limit_ratio")} == {"aggregation"}
 
 
-def test_an_empty_lake_says_how_it_is_filled(tmp_path):
+def test_empty_lake_is_explained(tmp_path):
     app = create_app(tmp_path)
     assert read_view(asking_of(app), PromqlAddress("up")) is None
     response = call(

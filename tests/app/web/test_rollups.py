@@ -77,7 +77,7 @@ def name_of(row: dict, by: str, owners: dict) -> str:
 
 @pytest.mark.long
 @pytest.mark.parametrize("by", ["topic", "namespace", "broker"])
-def test_places_are_the_newest_verdicts_counted_one_by_one(reader, sample_lake, by):
+def test_rollups_count_the_newest_verdicts(reader, sample_lake, by):
     owners, groups = brokers(sample_lake), {}
     for row in newest_verdicts(sample_lake):
         groups.setdefault((row["cluster"], name_of(row, by, owners)), []).append(row)
@@ -100,7 +100,7 @@ def test_places_are_the_newest_verdicts_counted_one_by_one(reader, sample_lake, 
 
 
 @pytest.mark.long
-def test_the_fullest_limit_is_the_largest_share_of_any_minute(reader, sample_lake):
+def test_fullest_limit_has_largest_minute_share(reader, sample_lake):
     rows = [row for row in Lake(sample_lake).read("signals").to_pylist() if row["topic"] == FEED.name]
     found, _ = places(reader, RollupsAddress("topic", view=NOW), end=1000)
     feed = next(row for row in found if row["name"] == FEED.name)
@@ -115,7 +115,7 @@ def test_the_fullest_limit_is_the_largest_share_of_any_minute(reader, sample_lak
 
 
 @pytest.mark.long
-def test_too_many_minutes_leave_the_fullest_limit_of_now(sample_lake, monkeypatch):
+def test_too_many_minutes_show_current_use(sample_lake, monkeypatch):
     monkeypatch.setattr(limit_use, "MOST_MINUTES", 100)
     reader = LakeReader(sample_lake)
     found, _ = places(reader, RollupsAddress("topic", search="web/feed", view=RECENT))
@@ -126,7 +126,8 @@ def test_too_many_minutes_leave_the_fullest_limit_of_now(sample_lake, monkeypatc
 
 
 @pytest.mark.long
-def test_the_worst_place_is_first_and_any_column_sorts(reader):
+def test_rollups_sort_worst_first_by_default(reader):
+    """Any column sorts them."""
     found, _ = places(reader, RollupsAddress("topic", view=NOW), end=1000)
     troubled = [row["worst"] is not None for row in found]
     assert troubled == sorted(troubled, reverse=True)
@@ -141,7 +142,8 @@ def test_the_worst_place_is_first_and_any_column_sorts(reader):
     assert total == len(found)
 
 
-def test_a_row_is_ready_to_read_and_leads_to_its_place_and_its_worst(reader):
+def test_row_has_text_and_links(reader):
+    """The links lead to the roll-up and to its worst subscription."""
     address = RollupsAddress("topic", search="web/feed", view=NOW)
     rows, total = places(reader, address)
     assert total == 1
@@ -163,7 +165,7 @@ def test_a_row_is_ready_to_read_and_leads_to_its_place_and_its_worst(reader):
     assert opened.subscription.topic == FEED.name
 
 
-def test_a_broker_that_no_scrape_named_stays_in_the_table():
+def test_unnamed_broker_stays_in_table():
     row = {
         "cluster": "c", "name": None, "subscriptions": 1, "topics": 1, "causes": {"healthy": 1}, "worst": None,
         "backlog_entries": None, "measured": 0, "share": None, "limiter": None,
@@ -176,7 +178,7 @@ def test_a_broker_that_no_scrape_named_stays_in_the_table():
 
 
 @pytest.mark.long
-def test_each_kind_of_nothing_has_its_own_text(reader, tmp_path):
+def test_each_empty_state_has_its_text(reader, tmp_path):
     said = read(list(parts(LakeReader(tmp_path), RollupsAddress("broker"))[3:4]))
     assert "No verdicts yet." in said
     assert "throttlescope run" in said
@@ -233,7 +235,7 @@ def cells(lanes) -> dict:
     ("start_ms", "length_ms"),
     [(START_MS, 3 * BLOCK_MS), (START_MS + 7 * MINUTE_MS, 2 * BLOCK_MS), (START_MS, 40 * BLOCK_MS)],
 )
-def test_lanes_are_those_of_the_slow_twin(reader, sample_lake, address, start_ms, length_ms):
+def test_lanes_match_naive_implementation(reader, sample_lake, address, start_ms, length_ms):
     lake, owners = Lake(sample_lake), brokers(sample_lake)
     minutes, verdicts = lake.read("signals").to_pylist(), lake.read("verdicts").to_pylist()
     end_ms = start_ms + length_ms
@@ -253,7 +255,7 @@ def test_lanes_are_those_of_the_slow_twin(reader, sample_lake, address, start_ms
     assert expected or "8081" in address.name, "there is something to compare"
 
 
-def test_lanes_that_bound_come_first(reader):
+def test_limiting_lanes_come_first(reader):
     lanes = limit_lanes(reader, PLACES[3], START_MS, END_MS).lanes
     bound = [lane.bound_cells for lane in lanes]
     assert bound[0] > 0
@@ -261,7 +263,7 @@ def test_lanes_that_bound_come_first(reader):
 
 
 @pytest.mark.long
-def test_of_a_large_place_the_topics_that_bound_are_read(reader):
+def test_large_rollup_reads_limiting_topics_only(reader):
     whole = limit_lanes(reader, PLACES[2], START_MS, END_MS)
     some = limit_lanes(reader, PLACES[2], START_MS, END_MS, most_minutes=1)
     assert whole.topics_read is None
@@ -271,13 +273,13 @@ def test_of_a_large_place_the_topics_that_bound_are_read(reader):
 
 
 @pytest.mark.parametrize("length_ms", [5 * MINUTE_MS, 6 * BLOCK_MS, DAY_MS, 7 * DAY_MS, 60 * DAY_MS])
-def test_a_lane_has_some_hundred_cells_at_most(length_ms):
+def test_number_of_cells_is_bounded(length_ms):
     step = step_of(START_MS, START_MS + length_ms)
     assert step % (5 * MINUTE_MS) == 0
     assert length_ms // step <= MOST_CELLS
 
 
-def test_a_strip_has_every_cell_and_a_line_where_it_bound(reader):
+def test_figure_shows_cells_and_limiting_periods(reader):
     found = limit_lanes(reader, FEED, START_MS, END_MS)
     figure = figures.lanes_figure(found.lanes, found.step_ms, start_ms=START_MS, end_ms=END_MS)
     strip = figure.data[0]
@@ -335,7 +337,7 @@ def test_rollup_page_reads_in_order(reader):
 
 
 @pytest.mark.long
-def test_links_shift_the_range_and_keep_the_rollup(reader):
+def test_range_links_keep_the_rollup(reader):
     links = {
         link.className: link.href
         for link in find(rollup_page(read_rollup(reader, FEED)), "Link")
@@ -351,7 +353,7 @@ def test_links_shift_the_range_and_keep_the_rollup(reader):
 
 
 @pytest.mark.long
-def test_the_day_before_is_compared(tmp_path, monkeypatch):
+def test_counts_are_compared_with_day_before(tmp_path, monkeypatch):
     from tests.app.web import sample_lake as made
 
     old = Sample(FEED.name, "search-index", (Phase(0),), cluster=EAST)
@@ -372,7 +374,7 @@ def test_the_day_before_is_compared(tmp_path, monkeypatch):
 
 
 @pytest.mark.long
-def test_rollup_that_is_gone_is_explained_and_its_past_is_shown(reader):
+def test_rollup_without_recent_verdicts_is_explained(reader):
     gone = read(
         rollup_page(read_rollup(reader, RollupsAddress("topic").opened(EAST, "persistent://shop/web/gone")))
     )
@@ -385,7 +387,7 @@ def test_rollup_that_is_gone_is_explained_and_its_past_is_shown(reader):
 
 
 @pytest.mark.long
-def test_a_lake_without_episodes_says_so(tmp_path):
+def test_lake_without_episodes_is_explained(tmp_path):
     lake = write_sample_lake(tmp_path / "lake", SAMPLES[:1], truth=False)
     import shutil
 
@@ -397,7 +399,7 @@ def test_a_lake_without_episodes_says_so(tmp_path):
 
 
 @pytest.mark.long
-def test_hostile_names_are_shown_and_not_obeyed(reader):
+def test_hostile_names_are_shown_as_text(reader):
     page = rollup_page(read_rollup(reader, RollupsAddress("namespace").opened(EAST, "shop/odd")))
     said = text_of(page)
     assert "⟨U+202E⟩" in said

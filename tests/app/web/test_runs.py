@@ -40,7 +40,8 @@ def verdict(start_minute: int, end_minute: int, cause: str = "healthy", limiter:
     }
 
 
-def test_windows_that_overlap_speak_for_their_newest_part():
+def test_overlapping_windows_form_consecutive_runs():
+    """Each window counts for its newest part."""
     rows = [verdict(end - 5, end, "throttled" if end > 10 else "healthy") for end in range(5, 16)]
     first, second = runs(rows)
     assert (first.start_ms, first.end_ms, first.cause) == (0, 10 * MINUTE_MS, "healthy")
@@ -49,7 +50,7 @@ def test_windows_that_overlap_speak_for_their_newest_part():
     assert (second.windows, second.backlog_entries) == (5, 15.0)
 
 
-def test_a_gap_ends_a_run_and_another_limiter_does_too():
+def test_gap_or_other_limiter_ends_run():
     rows = [
         verdict(0, 5, "throttled", "topic.msg"),
         verdict(5, 10, "throttled", "broker.msg"),
@@ -78,8 +79,8 @@ _windows = st.lists(
 )
 
 
-def by_walking(rows: list[dict]) -> list[tuple[int, tuple | None]]:
-    """The slow obvious twin: for each minute, the first window in order of end that covers it."""
+def cause_by_minute(rows: list[dict]) -> list[tuple[int, tuple | None]]:
+    """The naive implementation: for each minute, the first window in order of end that covers it."""
     ordered = sorted(rows, key=lambda row: (row["window_end_ms"], row["window_start_ms"]))
     minutes = []
     for minute in range(0, 80):
@@ -96,20 +97,20 @@ def by_walking(rows: list[dict]) -> list[tuple[int, tuple | None]]:
 
 
 @given(_windows)
-def test_runs_say_what_a_walk_over_the_minutes_says(windows):
+def test_runs_match_walk_over_minutes(windows):
     rows = [verdict(start, start + length, *what) for start, length, what in windows]
     said = dict.fromkeys(range(80))
     for run in runs(rows):
         for minute in range(run.start_ms // MINUTE_MS, run.end_ms // MINUTE_MS):
             assert said[minute] is None, "runs overlap"
             said[minute] = (run.cause, run.limiter)
-    assert list(said.items()) == by_walking(rows)
+    assert list(said.items()) == cause_by_minute(rows)
 
 
 @given(_windows)
 @examples(60)
 @pytest.mark.long
-def test_the_table_of_the_newest_says_the_same_for_all_subscriptions_at_once(windows):
+def test_newest_verdicts_match_the_runs(windows):
     rows = [verdict(start, start + length, *what) for start, length, what in windows]
     other = [row | {"subscription": "other"} for row in rows[: len(rows) // 2]]
     columns = "subscription, cause, limiter, since_ms, since_at_least, window_end_ms, main_cause, main_limiter, main_held_ms"

@@ -23,7 +23,7 @@ def test_sentence_without_components_is_one_text():
     assert sentence_parts(Message("whatif.change.nothing")) == ["nothing changes"]
 
 
-def test_lists_of_text_are_written_by_their_unit():
+def test_lists_are_written_with_their_unit():
     found = sentence_parts(
         Message("whatif.restarts", {"times": ["10:00", "11:00"]}),
     )

@@ -61,7 +61,7 @@ def test_health_and_headers(client):
     assert answer.headers["X-Frame-Options"] == "DENY"
 
 
-def test_a_foreign_name_for_this_machine_is_refused(client, sample_lake):
+def test_unknown_host_header_is_refused(client, sample_lake):
     assert client.get("/", headers={"Host": "attacker.example"}).status_code == 400
     assert client.get("/", headers={"Host": "localhost:8050"}).status_code == 200
     assert client.get("/", headers={"Host": "127.0.0.1:8050"}).status_code == 200
@@ -75,7 +75,7 @@ def test_the_first_page_names_no_other_host(client):
     assert re.findall(r"(?:https?:)?//[\w.-]+", text) == []
 
 
-def test_the_first_page_shows_a_frame_before_any_script(client):
+def test_page_frame_comes_before_scripts(client):
     text = client.get("/").text
     body = text[text.index("<body>") : text.index("<footer>")]
     for page in app.IN_HEADER:
@@ -86,7 +86,7 @@ def test_the_first_page_shows_a_frame_before_any_script(client):
 
 
 @pytest.mark.long
-def test_pages_are_built_ahead_for_the_first_reader(sample_lake, tmp_path):
+def test_warm_up_builds_first_pages(sample_lake, tmp_path):
     # Overview, the worst subscription, and what comes later on its page; of an empty lake the overview alone.
     assert warm_pages.build(LakeReader(sample_lake)) == 3
     assert warm_pages.build(LakeReader(tmp_path)) == 1
@@ -101,7 +101,7 @@ def test_worker_serves_scripts_of_other_workers_page(client, sample_lake):
 
 
 @pytest.mark.parametrize("path", sorted(ASSETS.iterdir()), ids=lambda path: path.name)
-def test_assets_fetch_nothing(path):
+def test_assets_fetch_nothing_external(path):
     text = path.read_text(encoding="utf-8")
     assert not re.search(
         r"https?://|@import|url\(\s*['\"]?//|innerHTML|outerHTML|insertAdjacentHTML|eval\(", text
@@ -109,7 +109,7 @@ def test_assets_fetch_nothing(path):
 
 
 @pytest.mark.long
-def test_rows_come_in_pages_sorted_by_the_server(client):
+def test_server_sorts_and_pages_rows(client):
     request = {
         "startRow": 0,
         "endRow": 3,
@@ -166,7 +166,7 @@ def test_an_unknown_page_is_explained(client):
 
 
 @pytest.mark.long
-def test_a_fault_never_shows_its_trace(tmp_path, caplog, monkeypatch):
+def test_errors_show_no_stack_trace(tmp_path, caplog, monkeypatch):
     """A lake whose log cannot be read: the page says which. An unexpected error: the page says so, the trace goes to the log."""
     lake = write_sample_lake(tmp_path / "lake", SAMPLES[:1])
     for log in (Path(lake.root) / "verdicts" / "_delta_log").glob("*.json"):
@@ -209,6 +209,6 @@ print(sorted(name for name in sys.modules if name.split(".")[0] in ("pyspark", "
     assert done.stdout.strip() == "[]"
 
 
-def test_a_taken_port_is_said_before_anything_starts(tmp_path):
+def test_used_port_is_reported_before_start(tmp_path):
     with socket.create_server(("127.0.0.1", 0)) as taken, pytest.raises(InputError, match="--port"):
         app.serve(tmp_path, port=taken.getsockname()[1])

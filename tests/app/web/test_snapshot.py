@@ -48,9 +48,9 @@ def count(app, reader):
         return newest.freshness(reader).subscriptions
 
 
-def until(true):
+def wait_until(is_true):
     deadline = time.monotonic() + WAIT_S
-    while not true():
+    while not is_true():
         assert time.monotonic() < deadline, "waited too long"
         time.sleep(0.05)
 
@@ -73,7 +73,7 @@ def test_request_is_answered_by_one_version(app, lake):
         assert before > 1
         add_one(lake, "new")
         # A request of its own: one that is nested would share what is kept for this one.
-        until(lambda: count(Flask("others"), reader) == before + 1)
+        wait_until(lambda: count(Flask("others"), reader) == before + 1)
         assert newest.freshness(reader).subscriptions == before
 
 
@@ -93,11 +93,11 @@ def test_requests_do_not_wait_for_next_snapshot(app, lake, monkeypatch):
     assert is_making.wait(WAIT_S)
     assert count(app, lake_reader) == before
     may_go_on.set()
-    until(lambda: count(app, lake_reader) == before + 1)
+    wait_until(lambda: count(app, lake_reader) == before + 1)
 
 
 @pytest.mark.long
-def test_what_could_not_be_read_is_tried_again(app, lake, monkeypatch, caplog):
+def test_failed_snapshot_is_retried(app, lake, monkeypatch, caplog):
     lake_reader, failures = LakeReader(lake.root), []
     before = count(app, lake_reader)
     snapshot = reader.Snapshot
@@ -110,7 +110,7 @@ def test_what_could_not_be_read_is_tried_again(app, lake, monkeypatch, caplog):
 
     monkeypatch.setattr(reader, "Snapshot", fails_at_first)
     add_one(lake, "new")
-    until(lambda: count(app, lake_reader) == before + 1)
+    wait_until(lambda: count(app, lake_reader) == before + 1)
     assert len(failures) == 3
     assert caplog.text.count("the lake could not be looked at: OSError: away") == 1, "logged once"
 
@@ -138,7 +138,7 @@ def test_unchanged_lake_is_not_read_again(lake, monkeypatch):
 
 
 @pytest.mark.long
-def test_the_thread_ends_with_its_reader(lake):
+def test_thread_ends_with_its_reader(lake):
     lake_reader = LakeReader(lake.root)
     before = set(threading.enumerate())
     lake_reader.watch()
@@ -146,11 +146,11 @@ def test_the_thread_ends_with_its_reader(lake):
     (watching,) = set(threading.enumerate()) - before
     del lake_reader
     gc.collect()
-    until(lambda: not watching.is_alive())
+    wait_until(lambda: not watching.is_alive())
 
 
 @pytest.mark.long
-def test_a_process_ends_well_while_a_snapshot_is_made(lake):
+def test_process_exits_cleanly_during_snapshot(lake):
     program = """
 import sys, threading
 from throttlescope.app.web.data import reader
@@ -212,13 +212,13 @@ def test_outdated_rows_are_recomputed(lake):
 
 
 @pytest.mark.long
-def test_a_long_query_draws_nothing_into_the_log(lake):
+def test_queries_show_no_progress_bar(lake):
     setting = "SELECT current_setting('enable_progress_bar')"
     assert LakeReader(lake.root).read(lambda cursor, _: cursor.execute(setting).fetchall()) == [(False,)]
 
 
 @pytest.mark.long
-def test_names_are_searched_whatever_their_case(tmp_path):
+def test_search_ignores_letter_case(tmp_path):
     write_sample_lake(tmp_path, (Sample("persistent://A/b/Straße", "ONE", (Phase(0),)), *SAMPLES[:2]))
     found = newest.subscriptions(LakeReader(tmp_path), SubscriptionsAddress(search="STRASSE one"))
     assert found == ([], 0)

@@ -95,7 +95,8 @@ def test_command_and_rollback_are_marked_not_executed():
     assert read(tree).count("not executed") == 3
 
 
-def test_risk_check_and_what_will_not_help_are_there():
+def test_advice_shows_risks_and_checks():
+    """And what will not help."""
     said = read(in_words(FOUND))
     assert "1. Raise the subscription message limit from 50 msg/s to 92 msg/s." in said
     assert "Gone in: 25 min (20 min to 30 min) · Then limited by: the consumers" in said
@@ -110,16 +111,16 @@ def test_risk_check_and_what_will_not_help_are_there():
     )
 
 
-def test_nothing_that_helps_is_said():
+def test_advice_without_solution_is_explained():
     assert "drains it within 30 min." in read(in_words(FOUND | {"recommendations": []}))
 
 
-def test_a_rough_replay_is_called_rough():
+def test_inaccurate_replay_is_marked_rough():
     assert "treat these figures as rough" in read(in_words(FOUND | {"replay_error_share": 0.5}))
     assert "rough" not in read(in_words(FOUND))
 
 
-def test_names_of_a_command_are_text():
+def test_command_is_shown_as_text():
     hostile = FOUND["recommendations"][0] | {"apply": "pulsar-admin 'a</code><script>b\u202e'"}
     tree = in_words(FOUND | {"recommendations": [hostile]})
     assert "⟨U+202E⟩" in read(find(tree, "Pre")[0])
@@ -127,7 +128,7 @@ def test_names_of_a_command_are_text():
 
 
 @pytest.mark.long
-def test_an_answer_is_shown_for_its_own_window_alone(reader):
+def test_advice_is_shown_for_its_window(reader):
     data = state_of(read_view(reader, address("billing")))
     stored = {"of": PageState.of(data).answer_key, "found": FOUND, "why_not": None}
     assert "The smallest change" in read(advice.advice_of(stored, data))
@@ -137,7 +138,7 @@ def test_an_answer_is_shown_for_its_own_window_alone(reader):
 
 
 @pytest.mark.long
-def test_a_limit_of_time_says_what_to_do(reader):
+def test_timeout_suggests_trying_again(reader):
     data = state_of(read_view(reader, address("billing")))
     why = {
         "of": PageState.of(data).answer_key,
@@ -151,7 +152,7 @@ def test_a_limit_of_time_says_what_to_do(reader):
 
 
 @pytest.mark.long
-def test_there_is_no_button_where_nothing_holds_it(reader):
+def test_healthy_subscription_has_no_advice_button(reader):
     def labels(name, **parts):
         tree = subscription.page(read_view(reader, address(name, **parts)))
         return [button.children for button in find(tree, "Button") if button.className != "chart-save"]
@@ -161,7 +162,7 @@ def test_there_is_no_button_where_nothing_holds_it(reader):
 
 
 @pytest.mark.long
-def test_one_at_a_time_in_a_worker(reader, monkeypatch):
+def test_worker_computes_one_advice_at_once(reader, monkeypatch):
     data, places = state_of(read_view(reader, address("billing"))), ConcurrencyLimit(running=1, waiting=0)
     requests = []
     monkeypatch.setattr(
@@ -178,7 +179,7 @@ def test_one_at_a_time_in_a_worker(reader, monkeypatch):
 
 
 @pytest.mark.long
-def test_a_lake_without_samples_says_so(reader):
+def test_lake_without_samples_is_explained(reader):
     data, places = state_of(read_view(reader, address("billing"))), ConcurrencyLimit(running=1, waiting=0)
     found = advice.compute_advice(reader, places, data)
     assert found["found"] is None
@@ -187,7 +188,7 @@ def test_a_lake_without_samples_says_so(reader):
 
 
 @pytest.mark.long
-def test_a_work_nobody_waits_for_is_ended():
+def test_cancelled_or_late_work_is_ended():
     began = time.monotonic()
     program = [sys.executable, "-c", "import sys, time; sys.stdin.read(); time.sleep(600)"]
     assert within(program, {"a": 1}, most_s=500, cancelled=lambda: True).why_not == "it was cancelled"

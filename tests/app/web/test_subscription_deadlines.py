@@ -37,12 +37,12 @@ def forecast(kind="ttl", state="expected", minutes=120, made_at_ms=END_MS, **mor
     } | more
 
 
-def said(*rows, verdict=VERDICT, **more) -> str:
+def deadlines_text(*rows, verdict=VERDICT, **more) -> str:
     return read(deadlines(StoredOutlook(tuple(rows), are_stored=True, **more), verdict))
 
 
 def test_loss_shows_time_interval_consequence_probability():
-    assert said(forecast()) == (
+    assert deadlines_text(forecast()) == (
         "Deadlines, if nothing changes Messages expire (TTL) in 2 h, at 05:00:00 UTC , 90 %: 04:40:00 to 05:30:00. "
         "83 % likely before it is drained. The broker drops them."
     )
@@ -63,29 +63,29 @@ def test_losses_come_before_drain():
     assert [getattr(row, "className", None) for row in find(tree, "Li")] == ["loss", None, None]
 
 
-def test_no_trend_is_no_time():
-    assert "No forecast yet of when the backlog is drained." in said(forecast("drain", "unknown"))
-    never = said(forecast("drain", "never", low_ms=END_MS + 60 * MINUTE_MS))
+def test_missing_trend_gives_no_time():
+    assert "No forecast yet of when the backlog is drained." in deadlines_text(forecast("drain", "unknown"))
+    never = deadlines_text(forecast("drain", "never", low_ms=END_MS + 60 * MINUTE_MS))
     assert (
         "At the current rate the backlog will not drain. In 9 of 10 cases not before 2026-11-20 04:00:00 UTC."
         in never
     )
 
 
-def test_an_open_end_and_another_day_are_said():
-    words = said(forecast("drain", minutes=20, high_ms=None))
+def test_intervals_show_open_ends_and_days():
+    words = deadlines_text(forecast("drain", minutes=20, high_ms=None))
     assert "90 %: 03:00:00 to open." in words
-    tomorrow = said(forecast("drain", minutes=22 * 60))
+    tomorrow = deadlines_text(forecast("drain", minutes=22 * 60))
     assert "90 %: 11-21 00:40" in tomorrow or "90 %: 00:40:00 to" in tomorrow
 
 
-def test_an_old_forecast_is_marked_and_a_new_one_is_not():
-    assert "Old: made 1 h earlier." in said(forecast(made_at_ms=END_MS - 60 * MINUTE_MS))
-    assert "Old" not in said(forecast(made_at_ms=END_MS - 15 * MINUTE_MS))
+def test_only_old_forecasts_are_marked():
+    assert "Old: made 1 h earlier." in deadlines_text(forecast(made_at_ms=END_MS - 60 * MINUTE_MS))
+    assert "Old" not in deadlines_text(forecast(made_at_ms=END_MS - 15 * MINUTE_MS))
 
 
-def test_a_moment_that_has_passed_is_not_ahead():
-    words = said(forecast(made_at_ms=END_MS - 25 * MINUTE_MS, minutes=20))
+def test_passed_deadline_is_shown_as_past():
+    words = deadlines_text(forecast(made_at_ms=END_MS - 25 * MINUTE_MS, minutes=20))
     assert "at 02:55:00 UTC, 5 m before this window's end" in words
 
 
@@ -106,7 +106,7 @@ def test_each_empty_state_has_its_text(found, verdict, words):
 
 
 @pytest.mark.long
-def test_the_newest_forecast_up_to_the_window_counts(reader):
+def test_newest_forecast_up_to_window_counts(reader):
     at_the_end = outlook(reader, BILLING, END_MS - 5 * MINUTE_MS, END_MS).forecasts
     assert [(row["kind"], row["made_at_ms"]) for row in at_the_end] == [("ttl", END_MS), ("drain", END_MS)]
     before = outlook(reader, BILLING, END_MS - 15 * MINUTE_MS, END_MS - 10 * MINUTE_MS).forecasts
@@ -115,14 +115,14 @@ def test_the_newest_forecast_up_to_the_window_counts(reader):
 
 
 @pytest.mark.long
-def test_it_stands_on_the_card(reader):
+def test_deadlines_are_on_the_card(reader):
     top, _, _ = read(subscription.page(read_view(reader, address("billing")))).partition("Verdict over time")
     assert "Deadlines, if nothing changes Messages expire (TTL) in 2 h 14 m, at 05:14:00 UTC" in top
     assert "Drained in 20 m" in top
 
 
 @pytest.mark.long
-def test_lake_without_forecasts_says_how_to_make_them(tmp_path):
+def test_lake_without_forecasts_is_recognized(tmp_path):
     sample = Sample("persistent://a/b/c", "bare", (Phase(0),))
     lake = write_sample_lake(tmp_path, (sample,))
     bare = LakeReader(lake.root)

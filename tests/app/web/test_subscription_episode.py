@@ -17,7 +17,7 @@ from throttlescope.app.web.pages.subscription.episode import counterfactual, thi
 from throttlescope.ingest.core.times import MINUTE_MS
 
 
-def tried(lever, limiter, low, likely, high) -> dict:
+def lever_result(lever, limiter, low, likely, high) -> dict:
     gains = {"gain_low_entries": low, "gain_likely_entries": likely, "gain_high_entries": high}
     return {"lever": lever, "limiter": limiter, "effect": "sooner", "held_by": "consumers"} | gains
 
@@ -33,9 +33,9 @@ ANSWER = {
     "failed": None,
     "notes": [],
     "tried": [
-        tried("limiter", "subscription.msg", 90_000.0, 98_000.0, 99_000.0),
-        tried("consumers", None, 0.0, 0.0, 0.0),
-        tried("together", None, None, None, None),
+        lever_result("limiter", "subscription.msg", 90_000.0, 98_000.0, 99_000.0),
+        lever_result("consumers", None, 0.0, 0.0, 0.0),
+        lever_result("together", None, None, None, None),
     ],
 } | {
     f"gain_{which}_entries": value
@@ -44,7 +44,7 @@ ANSWER = {
 
 
 @pytest.mark.long
-def test_since_when_how_large_and_what_held_it_when(reader):
+def test_backlog_shows_start_size_and_causes(reader):
     view = read_view(reader, address("billing"))
     (part,) = this_backlog(view.outlook, view.address)
     said = read(part)
@@ -58,13 +58,13 @@ def test_since_when_how_large_and_what_held_it_when(reader):
 
 
 @pytest.mark.long
-def test_a_window_without_a_backlog_has_none(reader):
+def test_window_without_backlog_has_no_section(reader):
     view = read_view(reader, address("billing", at_ms=START_MS + 20 * MINUTE_MS))
     assert this_backlog(view.outlook, view.address) == []
 
 
 @pytest.mark.long
-def test_a_lake_without_episodes_says_how_they_come(reader):
+def test_missing_episodes_are_explained(reader):
     view = read_view(reader, address("billing"))
     assert "throttlescope episodes --store" in read(this_backlog(StoredOutlook(), view.address))
 
@@ -92,6 +92,6 @@ def test_failed_counterfactual_is_explained():
     assert counterfactual(None) == []
 
 
-def test_the_command_line_says_the_same():
+def test_command_line_shows_same_figures():
     assert gain_text(ANSWER) == "98,000 (90,000 to 99,000)"
     assert lever_text(ANSWER) == "limiter subscription.msg -98,000 (90,000 to 99,000)"

@@ -36,7 +36,7 @@ def picture(values, **more) -> str | None:
 
 
 @pytest.mark.long
-def test_a_row_shows_its_measurement_and_says_it(reader):
+def test_evidence_row_has_described_sparkline(reader):
     tree = evidence(read_view(reader, address("billing")))
     pictures = {
         part.alt.split(":")[0]: part.alt.replace("\N{NO-BREAK SPACE}", " ") for part in find(tree, "Img")
@@ -54,14 +54,14 @@ def test_query_opens_in_console_over_page_range(reader):
 
 
 @pytest.mark.long
-def test_a_picture_is_numbers_and_nothing_else(reader):
+def test_sparkline_contains_only_paths(reader):
     for part in find(evidence(read_view(reader, address(HOSTILE_NAME))), "Img"):
         root = svg(part.src)
         assert {child.tag.partition("}")[2] for child in root.iter()} == {"svg", "path"}
         assert not any((child.text or "").strip() for child in root.iter())
 
 
-def test_a_gap_in_a_picture_is_a_gap_and_a_spike_stays():
+def test_sparkline_keeps_gaps_and_spikes():
     line = svg(picture([1.0, 2.0, np.nan, 3.0]))[-1].get("d")
     assert line.count("M") == 2
     values = np.ones(5000)
@@ -75,7 +75,7 @@ def test_a_gap_in_a_picture_is_a_gap_and_a_spike_stays():
     assert max(ys) <= HEIGHT_PX
 
 
-def test_picture_needs_known_values():
+def test_sparkline_needs_known_values():
     """Zero is a known value."""
     assert picture([np.nan, np.nan]) is None
     assert picture([0.0, 0.0]) is not None
@@ -106,14 +106,14 @@ def test_events_say_whether_they_prove_anything(rate, words):
     assert (list(values), unit, said) == ([7.0], "events/min", words)
 
 
-def test_use_is_that_of_the_limiter_the_verdict_names():
+def test_use_follows_the_verdicts_limiter():
     frame = signal_minutes({"rho_topic_msg": 0.4, "rho_subscription_bytes": 0.9})
     row = {"symptom": "limiter_at_limit"}
     assert list(series_of(row, frame, "topic.msg")[0]) == [0.4]
     assert list(series_of(row, frame, None)[0]) == [0.9]
 
 
-def test_a_symptom_without_a_column_has_no_picture():
+def test_symptom_without_column_has_no_sparkline():
     assert series_of({"symptom": "rule", "unit": None}, signal_minutes({}), None) is None
 
 

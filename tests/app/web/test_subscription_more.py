@@ -68,7 +68,7 @@ def test_neighbours_of_broker_limit_share_its_broker(tmp_path):
 
 
 @pytest.mark.long
-def test_a_limit_of_its_own_has_no_neighbours(reader):
+def test_subscription_limit_has_no_neighbours(reader):
     assert stored.neighbours(reader, FEED, "subscription.msg", *WINDOW) == []
     assert stored.neighbours(reader, FEED, None, *WINDOW) == []
     assert context.neighbours([], {"limiter": None}, page_of(reader, "billing")) == []
@@ -101,7 +101,7 @@ def consumer(name: str, slow: bool | None, **more_) -> Consumer:
 ONE_SLOW = message("slowest.one_slow", count=2, named="b", fastest=24.7)
 
 
-def test_consumers_are_listed_slow_ones_marked_by_more_than_colour():
+def test_slow_consumers_are_marked_with_text():
     listed = (
         consumer("<b>a</b>", True, ack_msg_rate=0.5, permits=0.0),
         consumer("b", False, ack_msg_rate=24.7),
@@ -115,7 +115,7 @@ def test_consumers_are_listed_slow_ones_marked_by_more_than_colour():
 
 
 @pytest.mark.long
-def test_consumers_nobody_measured_are_one_sentence(reader):
+def test_unmeasured_consumers_are_explained(reader):
     page = page_of(reader, "billing")
     found = stored.consumers(reader, page.address.subscription, "throttled", *WINDOW)
     said = read(context.consumers(found))

@@ -40,12 +40,12 @@ def key(cluster=NAME) -> SubscriptionPartition:
     return SubscriptionPartition(cluster, f"persistent://lab/{NAME}/orders", -1, "billing")
 
 
-def nobody_left() -> bool:
+def not_cancelled() -> bool:
     return False
 
 
-def test_it_tells_what_holds_at_this_moment(recorded):
-    said = read(now.card(Live(settings()).diagnose(key(), cancelled=nobody_left)))
+def test_card_shows_the_current_verdict(recorded):
+    said = read(now.card(Live(settings()).diagnose(key(), cancelled=not_cancelled)))
     assert said.startswith("Now ● Slow consumers")
     assert "The consumers cannot keep up." in said
     assert "Consumers: 1 of 3 consumers is slow" in said
@@ -55,7 +55,7 @@ def test_it_tells_what_holds_at_this_moment(recorded):
 
 def test_prometheus_of_other_cluster_is_refused(recorded):
     with pytest.raises(InputError, match="another cluster's"):
-        Live(settings()).diagnose(key("elsewhere"), cancelled=nobody_left)
+        Live(settings()).diagnose(key("elsewhere"), cancelled=not_cancelled)
 
 
 def test_cluster_is_chosen_by_name():
@@ -66,7 +66,7 @@ def test_cluster_is_chosen_by_name():
         live._cluster_of(key("north"))
 
 
-def test_one_at_a_time_and_one_that_waits(recorded, monkeypatch):
+def test_one_diagnosis_runs_and_one_waits(recorded, monkeypatch):
     live, begun, go_on = Live(settings()), threading.Event(), threading.Event()
 
     def slow(*_, **__):
@@ -76,11 +76,11 @@ def test_one_at_a_time_and_one_that_waits(recorded, monkeypatch):
 
     monkeypatch.setattr("throttlescope.app.services.diagnose_now.diagnose_now", slow)
 
-    def ask():
+    def diagnose():
         with pytest.raises(SourceError):
-            live.diagnose(key(), cancelled=nobody_left)
+            live.diagnose(key(), cancelled=not_cancelled)
 
-    threads = [threading.Thread(target=ask) for _ in range(2)]
+    threads = [threading.Thread(target=diagnose) for _ in range(2)]
     threads[0].start()
     assert begun.wait(60)
     threads[1].start()
@@ -89,13 +89,13 @@ def test_one_at_a_time_and_one_that_waits(recorded, monkeypatch):
         assert time.monotonic() < end_s
         time.sleep(0.02)
     with pytest.raises(SourceError, match="Another diagnosis"):
-        live.diagnose(key(), cancelled=nobody_left)
+        live.diagnose(key(), cancelled=not_cancelled)
     go_on.set()
     for thread in threads:
         thread.join(60)
 
 
-def test_whoever_leaves_waits_no_longer(recorded):
+def test_cancelled_diagnosis_ends(recorded):
     with pytest.raises(CancelledError):
         Live(settings()).diagnose(key(), cancelled=lambda: True)
 
@@ -110,7 +110,7 @@ def test_button_without_source_says_what_to_configure(reader):
 
 
 @pytest.mark.long
-def test_with_a_source_it_can_be_pressed(reader):
+def test_button_with_source_is_enabled(reader):
     live = Live.of(settings())
     tree = subscription.page(read_view(reader, address("billing")), live)
     (button,) = [part for part in find(tree, "Button") if part.children == "Diagnose now"]
@@ -119,7 +119,7 @@ def test_with_a_source_it_can_be_pressed(reader):
 
 
 @pytest.mark.long
-def test_a_prometheus_that_is_down_is_a_panel(reader):
+def test_unreachable_prometheus_is_explained(reader):
     data = state_of(read_view(reader, address("billing")))
     said = read(explained(lambda: now.diagnosis_card(Live(settings()), data))())
     assert "127.0.0.1:9" in said
@@ -129,6 +129,6 @@ def test_a_prometheus_that_is_down_is_a_panel(reader):
 @pytest.mark.parametrize(
     "data", [{}, {"href": "x"}, {"href": "/subscription?cluster=a", "start_ms": "x"}, "text"]
 )
-def test_a_request_that_says_nothing_is_refused(data):
+def test_incomplete_request_is_refused(data):
     said = read(explained(lambda: now.diagnosis_card(Live(settings()), data))())
     assert "does not say what its page shows" in said or "does not name a subscription" in said

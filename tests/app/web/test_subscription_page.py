@@ -31,13 +31,13 @@ MOST_BYTES = 1_500_000
 
 
 @pytest.fixture
-def view(reader):
+def billing_view(reader):
     return read_view(reader, address("billing"))
 
 
 @pytest.mark.long
-def test_what_matters_comes_first(view):
-    said = read(subscription.page(view))
+def test_most_important_sections_come_first(billing_view):
+    said = read(subscription.page(billing_view))
     order = [
         "Throttled 93 % confidence",
         "First:",
@@ -54,11 +54,11 @@ def test_what_matters_comes_first(view):
 
 
 @pytest.mark.long
-def test_links_lead_to_same_times(view):
+def test_links_lead_to_same_times(billing_view):
     """Of the What-if page and of roll-ups."""
-    links = {read(link): link.href for link in find(subscription.page(view), "Link")}
+    links = {read(link): link.href for link in find(subscription.page(billing_view), "Link")}
     lab = WhatIfAddress.parse(urlsplit(links["What-if lab"]).query)
-    assert lab.subscription == view.address.subscription
+    assert lab.subscription == billing_view.address.subscription
     assert (lab.start_ms, lab.end_ms) == (END_MS - 30 * MINUTE_MS, END_MS)
     for by, name in (
         ("topic", "persistent://shop/checkout/orders"),
@@ -69,31 +69,33 @@ def test_links_lead_to_same_times(view):
         assert (place.by, place.name, place.cluster) == (by, name, "sample-east")
         assert (place.start_ms, place.end_ms) == (START_MS, END_MS)
     past = DataAddress.parse(urlsplit(links["its inputs"]).query)
-    assert (past.tab, past.subscription, past.at_ms) == ("verdict", view.address.subscription, END_MS)
+    assert (past.tab, past.subscription, past.at_ms) == ("verdict", billing_view.address.subscription, END_MS)
     won = LimitsAddress.parse(urlsplit(links["which record won"]).query)
-    assert won.subject == view.address.subscription
+    assert won.subject == billing_view.address.subscription
 
 
 @pytest.mark.long
-def test_a_value_between_two_gaps_is_seen(view):
-    ages = [-1.0] * len(view.minutes)
+def test_value_between_gaps_has_marker(billing_view):
+    ages = [-1.0] * len(billing_view.minutes)
     ages[7] = 90.0
-    figure = figures.age_figure(view.minutes.assign(backlog_age_s=ages), start_ms=START_MS, end_ms=END_MS)
+    figure = figures.age_figure(
+        billing_view.minutes.assign(backlog_age_s=ages), start_ms=START_MS, end_ms=END_MS
+    )
     assert figure.data[0].mode == "lines+markers"
 
 
 @pytest.mark.long
-def test_age_of_oldest_message_has_own_chart(view):
+def test_age_of_oldest_message_has_own_chart(billing_view):
     """Or one sentence where it was not measured."""
-    said = read(subscription.page(view))
+    said = read(subscription.page(billing_view))
     assert said.count("Age of the oldest message: not measured.") == 1
-    minutes = view.minutes.assign(backlog_age_s=[-1.0, *range(1, len(view.minutes))])
-    tree = subscription.page(dataclasses.replace(view, minutes=minutes))
+    minutes = billing_view.minutes.assign(backlog_age_s=[-1.0, *range(1, len(billing_view.minutes))])
+    tree = subscription.page(dataclasses.replace(billing_view, minutes=minutes))
     assert "age" in [graph.id["panel"] for graph in find(tree, "Graph")]
     assert "Age of the oldest message: not measured." not in read(tree)
 
 
-def test_an_unknown_age_is_a_gap_and_not_minus_one():
+def test_unknown_age_is_a_gap():
     frame = signal_minutes({"backlog_age_s": -1.0}, {"backlog_age_s": 90.0}, {}, {"backlog_age_s": 7200.0})
     figure = figures.age_figure(frame, start_ms=0, end_ms=4 * MINUTE_MS)
     (trace,) = figure.data
@@ -103,10 +105,10 @@ def test_an_unknown_age_is_a_gap_and_not_minus_one():
     assert figures.age_figure(signal_minutes({"backlog_age_s": -1.0}), start_ms=0, end_ms=MINUTE_MS) is None
 
 
-def week_of(view):
+def week_of(billing_view):
     """The same view with a week of minutes and a verdict each minute, which is the most that a page shows."""
     count = LONGEST_MS // MINUTE_MS
-    minutes = pd.concat([view.minutes] * (count // len(view.minutes)), ignore_index=True)
+    minutes = pd.concat([billing_view.minutes] * (count // len(billing_view.minutes)), ignore_index=True)
     start_ms = END_MS - count * MINUTE_MS
     minutes["minute_ms"] = start_ms + np.arange(len(minutes)) * MINUTE_MS
     random = np.random.default_rng(7)
@@ -120,33 +122,33 @@ def week_of(view):
     ):
         minutes[name] = random.random(len(minutes)) * 1234.5678
     verdicts = [
-        view.verdicts[-1] | {"window_start_ms": at - 5 * MINUTE_MS, "window_end_ms": at}
+        billing_view.verdicts[-1] | {"window_start_ms": at - 5 * MINUTE_MS, "window_end_ms": at}
         for at in range(start_ms + 5 * MINUTE_MS, END_MS + 1, MINUTE_MS)
     ]
     return dataclasses.replace(
-        view, start_ms=start_ms, minutes=minutes, verdicts=verdicts, history=verdicts[-1440:]
+        billing_view, start_ms=start_ms, minutes=minutes, verdicts=verdicts, history=verdicts[-1440:]
     )
 
 
 @pytest.mark.long
-def test_a_week_is_sent_in_less_than_it_may_take(view):
-    sent = len(json.dumps(subscription.page(week_of(view)), cls=PlotlyJSONEncoder))
+def test_page_of_week_is_small_enough(billing_view):
+    sent = len(json.dumps(subscription.page(week_of(billing_view)), cls=PlotlyJSONEncoder))
     assert 100_000 < sent < MOST_BYTES
 
 
 @pytest.mark.long
-def test_a_zoom_in_the_address_is_read_written_and_checked(view):
-    zoomed = dataclasses.replace(view.address, zoom_ms=(START_MS, START_MS + BLOCK_MS))
+def test_zoom_is_read_written_and_validated(billing_view):
+    zoomed = dataclasses.replace(billing_view.address, zoom_ms=(START_MS, START_MS + BLOCK_MS))
     assert SubscriptionAddress.parse(urlsplit(zoomed.href()).query) == zoomed
     assert "zoom=2026-11-20T00%3A00%3A00Z..2026-11-20T01%3A00%3A00Z" in zoomed.href()
-    query = urlsplit(view.address.href()).query
+    query = urlsplit(billing_view.address.href()).query
     for bad in ("x", "2026-11-20T00:00:00Z", "2026-11-20T01:00:00Z..2026-11-20T00:00:00Z", "now..now", ".."):
         with pytest.raises(InputError):
             SubscriptionAddress.parse(f"{query}&zoom={bad}")
 
 
 @pytest.mark.long
-def test_the_server_draws_the_whole_range_whatever_the_zoom(reader):
+def test_server_draws_whole_range_when_zoomed(reader):
     zoomed = read_view(reader, address("billing", zoom_ms=(START_MS, START_MS + BLOCK_MS)))
     graph = find(subscription.page(zoomed), "Graph")[1]
     assert tuple(graph.figure.layout.xaxis.range) == (START_MS, END_MS)
@@ -154,16 +156,20 @@ def test_the_server_draws_the_whole_range_whatever_the_zoom(reader):
 
 
 @pytest.mark.long
-def test_links_to_other_ranges_and_windows_drop_the_zoom(reader):
+def test_links_of_page_drop_the_zoom(reader):
     zoomed = read_view(reader, address("recommendations", zoom_ms=(START_MS, START_MS + BLOCK_MS)))
     for link in find(subscription.page(zoomed), "Link"):
         assert "zoom=" not in link.href
 
 
 @pytest.mark.long
-def test_what_a_page_shows_is_given_back_as_it_was(view):
-    page = PageState.of(json.loads(json.dumps(state_of(view))))
-    assert (page.address, page.start_ms, page.end_ms) == (view.address, view.start_ms, view.end_ms)
+def test_page_state_round_trip(billing_view):
+    page = PageState.of(json.loads(json.dumps(state_of(billing_view))))
+    assert (page.address, page.start_ms, page.end_ms) == (
+        billing_view.address,
+        billing_view.start_ms,
+        billing_view.end_ms,
+    )
     assert page.window_ms == (END_MS - 5 * MINUTE_MS, END_MS)
 
 
@@ -179,6 +185,6 @@ def test_what_a_page_shows_is_given_back_as_it_was(view):
         {"href": 5},
     ],
 )
-def test_what_a_browser_made_up_is_refused(view, change):
+def test_invalid_page_state_is_refused(billing_view, change):
     with pytest.raises(InputError):
-        PageState.of(state_of(view) | change)
+        PageState.of(state_of(billing_view) | change)

@@ -31,7 +31,7 @@ def series(seed: int, count: int) -> np.ndarray:
 
 
 @pytest.mark.parametrize("seed", seeds(range(60)))
-def test_the_fast_way_keeps_what_the_slow_one_keeps(seed):
+def test_downsampling_matches_naive_implementation(seed):
     random = np.random.default_rng(1000 + seed)
     count, buckets, most = (
         int(random.integers(1, 400)),
@@ -64,7 +64,7 @@ def test_week_is_thinned_and_keeps_spikes():
     assert at[-1] == WEEK - 1
 
 
-def test_a_gap_of_one_minute_stays_a_gap_in_a_week():
+def test_week_keeps_a_one_minute_gap():
     values = np.ones(WEEK)
     values[5000] = np.nan
     at = list(kept(values))
@@ -80,7 +80,7 @@ def week_of_minutes(**columns) -> pd.DataFrame:
     return frame
 
 
-def test_the_charts_of_a_week_are_short():
+def test_week_charts_have_bounded_points():
     backlog = np.arange(WEEK, dtype=float)
     backlog[4321] = 1e6
     frame = week_of_minutes(backlog_entries=backlog, backlog_ready_entries=backlog, delayed_entries=0.0)
@@ -91,7 +91,7 @@ def test_the_charts_of_a_week_are_short():
     assert trace.x[list(trace.y).index(1e6)] == 4322 * MINUTE_MS, "at its own minute's end"
 
 
-def test_a_bar_of_a_week_is_one_real_minute_the_fullest():
+def test_week_bars_show_the_fullest_minute():
     broker, topic = np.zeros(WEEK), np.zeros(WEEK)
     broker[100], topic[101] = 5.0, 40.0
     frame = week_of_minutes(throttled_msg_events_broker_delta=broker, throttled_msg_events_topic_delta=topic)
@@ -101,7 +101,7 @@ def test_a_bar_of_a_week_is_one_real_minute_the_fullest():
     assert figure.data[0].width == 14 * MINUTE_MS
 
 
-def test_a_long_series_is_packed_and_says_the_same():
+def test_packed_series_keeps_its_values():
     random = np.random.default_rng(3)
     values = random.random(900) * 10.0 ** random.integers(-3, 6, 900)
     values[[5, 6, 500]] = np.nan

@@ -50,7 +50,7 @@ def plain(tree) -> str:
     )
 
 
-def shown(windows, address) -> list:
+def run_parts(windows, address) -> list:
     """Figure, bar, error, table, command, how sure."""
     return page._runs(windows, query(address))
 
@@ -66,14 +66,14 @@ def test_runs_are_compared_with_their_limiting_factors(windows):
     assert (as_is.drain_s, as_is.held_by) == (None, "subscription.msg")
     assert helped.drain_s is not None
     assert more.drain_s is None
-    said = plain(shown(windows, HELPED)[3])
+    said = plain(run_parts(windows, HELPED)[3])
     assert "subscription.msg is 1 200 msg per 1 s instead of 500 msg per 1 s" in said
     assert "8 consumers are connected instead of 4" in said
     assert "the subscription message limit of 500 msg per 1 s" in said
     assert "not within 1 h, grows by" in said
 
 
-def test_a_run_is_what_the_simulator_says_of_it(windows):
+def test_run_matches_the_simulator(windows):
     view = read_view(windows, HELPED)
     exact = replay(
         view.window.ground.observed, view.runs[0].change, ground=view.window.ground, horizon_s=3600,
@@ -99,24 +99,24 @@ def test_figure_has_recording_replay_and_bands(windows):
     assert past.layout.xaxis.range[1] == observed.times_ms[-1]
 
 
-def test_the_error_of_the_replay_is_said_above(windows):
-    _, bar, error, _, _, sure = shown(windows, HELPED)
+def test_replay_error_is_shown(windows):
+    _, bar, error, _, _, sure = run_parts(windows, HELPED)
     assert "The replay misses the recorded backlog of this window by" in plain(error)
     assert "data up to 2026-11-20 08:15:00 UTC" in plain(bar)
     assert "consumers were never observed at their limit" in plain(
-        shown(windows, replace(HELPED, chosen=1))[5]
+        run_parts(windows, replace(HELPED, chosen=1))[5]
     )
     assert "--" not in plain(sure)
 
 
-def test_the_window_as_it_would_have_been(windows):
-    said = plain(shown(windows, replace(HELPED, when="start"))[3])
+def test_replay_can_start_with_the_window(windows):
+    said = plain(run_parts(windows, replace(HELPED, when="start"))[3])
     assert "what would have happened in the window" in said
     assert "Gone after" in said
 
 
 def test_command_repeats_whole_limit_with_rollback(windows):
-    command = shown(windows, HELPED)[4]
+    command = run_parts(windows, HELPED)[4]
     said = plain(command)
     assert "not executed" in said
     assert "-md 1200 -bd -1 -dt 1" in said
@@ -126,12 +126,12 @@ def test_command_repeats_whole_limit_with_rollback(windows):
         for line in commands_of(windows.of(HELPED).ground.observed, parse_change(["subscription.msg=1200"]))
         for one in (line.do, line.undo)
     ]
-    assert "no command of Pulsar does that" in plain(shown(windows, replace(HELPED, chosen=1))[4])
-    assert "This run has no change yet" in plain(shown(windows, ADDRESS)[4])
+    assert "no command of Pulsar does that" in plain(run_parts(windows, replace(HELPED, chosen=1))[4])
+    assert "This run has no change yet" in plain(run_parts(windows, ADDRESS)[4])
 
 
-def test_every_link_carries_the_runs_and_absolute_times(windows):
-    _, bar, _, table, *_ = shown(windows, HELPED)
+def test_links_carry_runs_and_absolute_times(windows):
+    _, bar, _, table, *_ = run_parts(windows, HELPED)
     links = [link.href for part in (bar, table) for link in find(part, "Link")]
     assert len(links) > 8
     for href in links:
@@ -141,7 +141,7 @@ def test_every_link_carries_the_runs_and_absolute_times(windows):
         assert "subscription.msg=1200 processing_ms=2" in found.runs or "consumers=8" in found.runs
     assert len(find(table, "Link", className="what-if-add")) == 1
     full = replace(ADDRESS, runs=("load=1", "load=2", "load=3", "load=4"))
-    assert find(shown(windows, full)[3], "Link", className="what-if-add") == []
+    assert find(run_parts(windows, full)[3], "Link", className="what-if-add") == []
 
 
 def test_address_without_times_shows_newest_half_hour(windows):
@@ -153,7 +153,7 @@ def test_address_without_times_shows_newest_half_hour(windows):
     assert page._place(windows, query(ADDRESS))[1] is page.no_update
 
 
-def test_controls_stand_where_the_run_says(windows):
+def test_controls_show_the_runs_values(windows):
     place, *_ = page._place(windows, query(HELPED))
     fields = {part.id["key"]: part.value for part in walk(place) if type(part).__name__ == "TextInput"}
     assert fields["subscription.msg"] == "1200"
@@ -198,7 +198,7 @@ def test_window_is_read_once(lake, monkeypatch):
 )
 def test_invalid_run_is_explained_others_run(windows, run, accepted):
     view = replace(ADDRESS, runs=(run, "subscription.msg=1200"))
-    _, _, _, table, command, _ = shown(windows, view)
+    _, _, _, table, command, _ = run_parts(windows, view)
     said = plain(table)
     assert "Run A was not run." in said
     assert accepted in said
@@ -207,8 +207,8 @@ def test_invalid_run_is_explained_others_run(windows, run, accepted):
     assert "This run was not run." in plain(command)
 
 
-def test_a_load_without_end_is_answered_too(windows):
-    said = plain(shown(windows, replace(ADDRESS, runs=("load=1000", "rate_msg=10000000")))[3])
+def test_extreme_load_is_replayed(windows):
+    said = plain(run_parts(windows, replace(ADDRESS, runs=("load=1000", "rate_msg=10000000")))[3])
     assert "not run" not in said
 
 
@@ -223,13 +223,13 @@ def test_a_load_without_end_is_answered_too(windows):
     ],
     ids=["no data", "gone", "misspelt", "other cluster", "no topic"],
 )  # fmt: skip
-def test_what_is_not_there_is_explained(windows, address, words):
+def test_missing_subscription_or_data_is_explained(windows, address, words):
     place, *_ = page._place(windows, query(address))
     assert words in plain(place)
-    assert words in plain(shown(windows, address)[3])
+    assert words in plain(run_parts(windows, address)[3])
 
 
-def test_ten_thousand_runs_are_one_panel(windows):
+def test_too_many_runs_are_explained(windows):
     for part in (
         page._place(windows, "&".join(["run=a"] * 10_000))[0],
         page._runs(windows, "&".join(["run=a"] * 10_000))[3],
@@ -237,7 +237,7 @@ def test_ten_thousand_runs_are_one_panel(windows):
         assert "The address has too many parts" in plain(part)
 
 
-def test_a_lake_without_samples_says_what_a_replay_needs(sample_lake):
+def test_lake_without_samples_is_explained(sample_lake):
     place, *_ = page._place(Windows(sample_lake), query(ADDRESS))
     said = plain(place)
     assert "There are no samples in this lake" in said
@@ -245,7 +245,7 @@ def test_a_lake_without_samples_says_what_a_replay_needs(sample_lake):
     assert "Show the newest half hour" in said
 
 
-def test_an_empty_lake_says_so(tmp_path):
+def test_empty_lake_is_explained(tmp_path):
     assert "No verdicts yet." in plain(search_box.found(LakeReader(tmp_path), ""))
 
 
@@ -262,7 +262,7 @@ def test_search_box_finds_subscriptions(reader, sample_lake):
     assert "No subscription has these words." in plain(search_box.found(reader, "nobody is called so"))
 
 
-def test_while_the_simulator_is_loaded_the_page_says_so(windows, monkeypatch):
+def test_loading_simulator_is_reported(windows, monkeypatch):
     monkeypatch.setattr(warm, "is_warm", lambda: False)
     monkeypatch.setattr(warm, "begin", lambda: None)
     place, _, is_done = page._place(windows, query(ADDRESS))
@@ -273,7 +273,7 @@ def test_while_the_simulator_is_loaded_the_page_says_so(windows, monkeypatch):
 # Fewer points
 
 
-def test_a_band_of_fewer_points_holds_the_whole_one():
+def test_reduced_band_contains_the_original():
     random = np.random.default_rng(3)
     low = random.normal(0, 1, 5_000)
     high = low + random.random(5_000)
@@ -298,7 +298,7 @@ def test_straight_curve_is_reduced_to_corners():
     assert corners(times, np.random.default_rng(1).random(1000)) is None
 
 
-def test_where_nothing_was_scraped_no_line_is_drawn(windows):
+def test_scrape_gap_breaks_the_line(windows):
     observed = windows.of(ADDRESS).ground.observed
     begins, ends = (int(observed.times_ms[at]) for at in (10, 11))
     times, values = with_gaps(replace(observed, gaps=[(begins, ends)]))

@@ -25,11 +25,11 @@ def parsed(address: WhatIfAddress) -> WhatIfAddress:
         WhatIfAddress(BILLING, "", 0, 60_000, "start", "24h", ("subscription.msg=800 consumers=4", "nothing", "load=2"), 2, "0123456789abcdef01234567"),
     ],
 )  # fmt: skip
-def test_what_is_written_is_read(address):
+def test_address_round_trip(address):
     assert parsed(address) == address
 
 
-def test_without_a_partition_all_of_them_are_meant():
+def test_missing_partition_means_all_partitions():
     assert str(ADDRESS.name) == "persistent://acme/shop/orders#billing"
     one = WhatIfAddress.parse(NAMED.replace("partition=-1", "partition=3"))
     assert str(one.name) == "persistent://a/b/t-partition-3#s"
@@ -57,13 +57,13 @@ def test_without_a_partition_all_of_them_are_meant():
         ("topic=t", "does not name a subscription; got no cluster, subscription"),
     ],
 )  # fmt: skip
-def test_what_makes_no_sense_is_one_line(query, words):
+def test_invalid_address_is_explained(query, words):
     with pytest.raises(InputError) as refused:
         WhatIfAddress.parse(query)
     assert words in str(refused.value)
 
 
-def test_runs_are_put_in_and_taken_away():
+def test_runs_are_added_and_removed():
     two = ADDRESS.with_run(0, "consumers=4").with_run(1, "load=2")
     assert (two.runs, two.chosen) == (("consumers=4", "load=2"), 1)
     assert two.without_run(0).runs == ("load=2",)

@@ -17,7 +17,7 @@ SUMMER_MS = parse_time("2026-07-20T23:30:00Z", now_ms=0)
 
 
 @pytest.fixture
-def asked_from():
+def request_in_zone():
     """A request of a browser that chose a zone."""
     app = Flask(__name__, root_path="/")
 
@@ -28,9 +28,9 @@ def asked_from():
     return context
 
 
-def test_nobody_chose_utc(asked_from):
+def test_default_zone_is_utc(request_in_zone):
     assert fmt.moment(WINTER_MS) == "2026-01-20 02:58:30 UTC"
-    with asked_from(""):
+    with request_in_zone(""):
         assert fmt.moment(WINTER_MS) == "2026-01-20 02:58:30 UTC"
         assert time_zone.name() == "UTC"
 
@@ -47,8 +47,8 @@ def test_nobody_chose_utc(asked_from):
         ),
     ],
 )
-def test_a_zone_moves_every_time_and_says_by_how_much(asked_from, name, winter, summer):
-    with asked_from(name):
+def test_zone_shifts_times_and_shows_offset(request_in_zone, name, winter, summer):
+    with request_in_zone(name):
         assert (fmt.moment(WINTER_MS), fmt.moment(SUMMER_MS)) == (winter, summer)
         assert fmt.clock(WINTER_MS) == winter.split(" ", 1)[1]
         with time_zone.utc():
@@ -59,22 +59,23 @@ def test_a_zone_moves_every_time_and_says_by_how_much(asked_from, name, winter, 
 @pytest.mark.parametrize(
     "name", ["Nowhere/Land", "../../etc/passwd", "/etc", "Europe", "a" * 500, "%00", "<b>"]
 )
-def test_a_strange_zone_is_utc(asked_from, name):
-    with asked_from(name):
+def test_unknown_zone_falls_back_to_utc(request_in_zone, name):
+    with request_in_zone(name):
         assert fmt.moment(WINTER_MS) == "2026-01-20 02:58:30 UTC"
 
 
-def test_a_range_says_its_zone_once_and_a_second_day_only_where_it_is_another(asked_from):
+def test_range_shows_its_zone_once(request_in_zone):
+    """The day of its end is shown only where it differs."""
     later = WINTER_MS + 3_600_000
     assert fmt.between(WINTER_MS, later) == "2026-01-20 02:58:30 to 03:58:30 UTC"
     assert fmt.between(WINTER_MS, later, day=False) == "02:58:30 to 03:58:30 UTC"
-    with asked_from("America/New_York"):
+    with request_in_zone("America/New_York"):
         assert fmt.between(SUMMER_MS, SUMMER_MS + 6 * 3_600_000) == (
             "2026-07-20 19:30:00 to 2026-07-21 01:30:00 UTC\N{MINUS SIGN}04:00"
         )
 
 
-def test_a_chart_moves_whole_and_says_by_how_much(asked_from):
+def test_chart_shifts_completely_with_zone(request_in_zone):
     import plotly.graph_objects as go
 
     def drawn():
@@ -86,7 +87,7 @@ def test_a_chart_moves_whole_and_says_by_how_much(asked_from):
         )
 
     plain = drawn()
-    with asked_from("Europe/Berlin"):
+    with request_in_zone("Europe/Berlin"):
         moved = drawn()
         assert time_title(SUMMER_MS - 60_000, SUMMER_MS) == "UTC+02:00, 2026-07-21"
     two_hours = 2 * 3_600_000

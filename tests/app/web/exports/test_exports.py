@@ -53,7 +53,8 @@ def query_of(key: SubscriptionPartition, **times: int) -> str:
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", sorted(TABLES))
-def test_every_table_comes_as_parquet_and_as_csv_with_all_its_rows(client, sample_lake, name):
+def test_every_table_exports_all_rows(client, sample_lake, name):
+    """As Parquet and as CSV."""
     stored = Lake(sample_lake).read(name)
     parquet = pq.read_table(io.BytesIO(client.get(f"/export/table/{name}.parquet").data))
     assert parquet.num_rows == stored.num_rows
@@ -64,7 +65,7 @@ def test_every_table_comes_as_parquet_and_as_csv_with_all_its_rows(client, sampl
 
 
 @pytest.mark.long
-def test_rows_are_those_of_the_subscription_and_the_range(client, keys, sample_lake):
+def test_export_filters_by_subscription_and_range(client, keys, sample_lake):
     start_ms, end_ms = END_MS - 30 * MINUTE_MS, END_MS - 10 * MINUTE_MS
     query = query_of(keys["billing"], start_ms=start_ms, end_ms=end_ms)
     got = pq.read_table(io.BytesIO(client.get(f"/export/table/signals.parquet?{query}").data)).to_pylist()
@@ -79,7 +80,7 @@ def test_rows_are_those_of_the_subscription_and_the_range(client, keys, sample_l
     assert got == sorted(wanted, key=lambda row: row["minute_ms"])
 
 
-def test_the_table_of_subscriptions_as_it_is_filtered(client, reader):
+def test_subscriptions_export_applies_the_filters(client, reader):
     text = client.get("/export/subscriptions.csv?cause=throttled&view=now").text
     rows = list(csv.DictReader(io.StringIO(text, newline="")))
     shown, total = newest.subscriptions(reader, SubscriptionsAddress(causes=("throttled",), view="now"))
@@ -87,7 +88,7 @@ def test_the_table_of_subscriptions_as_it_is_filtered(client, reader):
     assert [row["subscription"] for row in rows] == [row["subscription"] for row in shown]
 
 
-def test_a_spreadsheet_runs_nothing(tmp_path):
+def test_csv_escapes_spreadsheet_formulas(tmp_path):
     from throttlescope.app.server.exports.routes import _csv
 
     rows = pa.table(
@@ -101,7 +102,7 @@ def test_a_spreadsheet_runs_nothing(tmp_path):
     assert cells[-1][1] == "-6"
 
 
-def test_many_rows_come_in_batches_under_one_head():
+def test_csv_in_batches_has_one_header():
     from throttlescope.app.server.exports.routes import _csv
 
     rows = list(csv.reader(io.StringIO("".join(_csv(pa.table({"a\nb": list(range(12_000))}))), newline="")))
@@ -110,7 +111,7 @@ def test_many_rows_come_in_batches_under_one_head():
 
 
 @pytest.mark.long
-def test_a_hostile_name_is_found_and_stays_what_it_is(client, keys):
+def test_hostile_name_is_exported_unchanged(client, keys):
     hostile = next(key for name, key in keys.items() if name == HOSTILE_NAME)
     answer = client.get(f"/export/table/verdicts.parquet?{query_of(hostile)}")
     rows = pq.read_table(io.BytesIO(answer.data)).to_pylist()
@@ -124,7 +125,7 @@ def test_a_hostile_name_is_found_and_stays_what_it_is(client, keys):
     )
 
 
-def test_one_verdict_as_json(client, keys):
+def test_verdict_exports_as_json(client, keys):
     got = client.get(f"/export/verdict.json?{query_of(keys['billing'], at_ms=END_MS)}").get_json()
     assert (got["subscription"], got["window_end_ms"], got["cause"]) == ("billing", END_MS, "throttled")
     assert got["evidence"][0]["promql"]
@@ -133,7 +134,8 @@ def test_one_verdict_as_json(client, keys):
 
 
 @pytest.mark.long
-def test_the_bundle_is_the_one_of_the_command_and_in_utc(client, keys):
+def test_bundle_times_are_in_utc(client, keys):
+    """Also for a browser that chose another time zone."""
     client.set_cookie("throttlescope-zone", "Asia/Kolkata")
     try:
         answer = client.get(f"/export/incident.zip?{query_of(keys['billing'])}")
@@ -147,7 +149,7 @@ def test_the_bundle_is_the_one_of_the_command_and_in_utc(client, keys):
 
 @pytest.mark.long
 @pytest.mark.parametrize("which", ["subscription", "query"])
-def test_a_notebook_runs(client, keys, sample_lake, which, monkeypatch, tmp_path):
+def test_exported_notebook_runs(client, keys, sample_lake, which, monkeypatch, tmp_path):
     times = f"from={format_time(START_MS)}&to={format_time(END_MS)}"
     query = (
         query_of(keys["billing"], start_ms=START_MS, end_ms=END_MS)
@@ -171,7 +173,7 @@ def test_a_notebook_runs(client, keys, sample_lake, which, monkeypatch, tmp_path
         assert space["answer"].steps.count == 37
 
 
-def test_a_name_cannot_become_code(client):
+def test_query_text_cannot_become_code(client):
     query = 'query=1"%0Aimport os%0A"""' + f"&from={format_time(START_MS)}&to={format_time(END_MS)}"
     document = client.get(f"/export/notebook.ipynb?{query}").get_json(force=True)
     literal = document["cells"][2]["source"].split("\n")[0]
@@ -205,14 +207,14 @@ def test_a_name_cannot_become_code(client):
         ("subscriptions.csv?cause=bad", 400, "does not exist"),
     ],
 )
-def test_what_cannot_be_given_is_a_sentence_and_no_trace(client, path, code, says):
+def test_invalid_export_request_is_explained(client, path, code, says):
     answer = client.get(f"/export/{path}")
     assert answer.status_code == code
     assert says in answer.text
     assert "Traceback" not in answer.text
 
 
-def test_too_many_rows_are_refused_before_they_are_read():
+def test_too_many_rows_are_refused_unread():
     class Endless:
         def files(self, name):
             return [type("File", (), {"rows": MOST_ROWS + 1})()]
@@ -221,14 +223,14 @@ def test_too_many_rows_are_refused_before_they_are_read():
         read_rows(Endless(), TableQuery(TABLES["verdicts"], {}))
 
 
-def test_every_table_with_a_time_has_one_to_compare_with():
+def test_tables_with_times_have_time_column():
     without = {name for name, table in TABLES.items() if time_column(table) is None}
     assert not {name for name in without if {"minute_ms", "window_end_ms"} & set(TABLES[name].schema.names)}
     assert not {"signals", "verdicts", "episodes", "forecasts", "limits", "anomalies"} & without
 
 
 @pytest.mark.long
-def test_every_file_that_the_subscription_page_offers_is_there(client, keys, reader):
+def test_downloads_of_subscription_page_exist(client, keys, reader):
     address = SubscriptionAddress(keys["billing"])
     links = [link.href for link in find(page(read_view(reader, address)), "A") if "/export/" in link.href]
     assert len(links) == 6

@@ -26,7 +26,7 @@ def app(sample_lake):
     return web_server.create_app(sample_lake).server.test_client()
 
 
-class Counted(io.BytesIO):
+class CountingStream(io.BytesIO):
     taken = 0
 
     def read(self, size=-1):
@@ -36,7 +36,7 @@ class Counted(io.BytesIO):
 
 
 def post(app, path: str, body: bytes, kind: str, *, chunked: bool):
-    stream = Counted(body)
+    stream = CountingStream(body)
     sent = {
         "input_stream": stream,
         "content_type": kind,
@@ -47,7 +47,7 @@ def post(app, path: str, body: bytes, kind: str, *, chunked: bool):
 
 
 @pytest.mark.parametrize("chunked", [False, True], ids=["length", "chunked"])
-def test_a_body_that_is_too_large_is_refused_unread(app, chunked):
+def test_too_large_body_is_refused_unread(app, chunked):
     body = b" " * (3 * MOST_BODY_BYTES)
     answer, taken = post(app, "/_dash-update-component", body, "application/json", chunked=chunked)
     assert (answer.status_code, answer.text, answer.mimetype) == (413, TOO_LARGE, "text/plain")
@@ -55,7 +55,7 @@ def test_a_body_that_is_too_large_is_refused_unread(app, chunked):
 
 
 @pytest.mark.parametrize("chunked", [False, True], ids=["length", "chunked"])
-def test_the_api_refuses_it_as_prometheus_does(app, chunked):
+def test_api_refuses_large_body_like_prometheus(app, chunked):
     body = b"query=1&x=".ljust(MOST_BODY_BYTES, b"y")
     answer, _ = post(app, "/api/v1/query", body, FORM, chunked=chunked)
     assert answer.get_json()["status"] == "success"
@@ -81,7 +81,7 @@ def test_the_api_refuses_it_as_prometheus_does(app, chunked):
     ],
     ids=["none", "the most", "one more", "much more"],
 )
-def test_over_a_connection(server, size, expected, chunked):
+def test_body_limit_over_real_connection(server, size, expected, chunked):
     connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
     pieces = (b"x" * min(2**20, size - at) for at in range(0, size, 2**20))
     headers = {} if chunked else {"Content-Length": str(size)}

@@ -22,7 +22,7 @@ def policy_of(answer) -> dict[str, set[str]]:
 
 
 @pytest.mark.parametrize("path", ["/", "/_dash-layout", "/assets/app.js", "/nowhere", "/api/v1/labels"])
-def test_every_answer_carries_the_policy(client, path):
+def test_every_response_carries_security_headers(client, path):
     answer = client.get(path)
     policy = policy_of(answer)
     assert policy["default-src"] == {"'self'"}
@@ -33,7 +33,7 @@ def test_every_answer_carries_the_policy(client, path):
     assert answer.headers["Referrer-Policy"] == "no-referrer"
 
 
-def test_every_script_in_the_page_is_let_through_by_its_hash(client):
+def test_inline_scripts_are_allowed_by_hash(client):
     answer = client.get("/")
     allowed = policy_of(answer)["script-src"]
     # Dash's word to the Internet Explorer stands in a comment.
@@ -46,6 +46,6 @@ def test_every_script_in_the_page_is_let_through_by_its_hash(client):
         assert f"'sha256-{digest}'" in allowed, text[:80]
 
 
-def test_what_a_page_shows_is_not_kept_by_a_cache(client):
+def test_pages_are_not_cached(client):
     assert client.get("/").headers["Cache-Control"] == "no-store"
     assert client.get("/_dash-layout").headers["Cache-Control"] == "no-store"

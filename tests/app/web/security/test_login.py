@@ -36,7 +36,7 @@ PATHS = ("/", "/_dash-layout", "/api/v1/labels", "/metrics", "/export/nothing", 
 
 @pytest.mark.long
 @pytest.mark.parametrize("path", PATHS)
-def test_everything_is_closed_but_the_health_of_the_process(client, path):
+def test_only_health_check_needs_no_login(client, path):
     answer = client.get(path)
     assert answer.status_code == 401
     assert answer.headers["WWW-Authenticate"].startswith("Basic ")
@@ -45,7 +45,7 @@ def test_everything_is_closed_but_the_health_of_the_process(client, path):
 
 
 @pytest.mark.long
-def test_a_person_of_the_file_gets_in_and_others_do_not(client):
+def test_only_listed_users_can_log_in(client):
     assert client.get("/", headers=basic("amélie")).status_code == 200
     assert client.get("/", headers=basic("amélie")).status_code == 200
     for wrong in (basic("amélie", "wrong"), basic("amelie"), basic(""), {"Authorization": "Basic !!"}):
@@ -54,7 +54,8 @@ def test_a_person_of_the_file_gets_in_and_others_do_not(client):
 
 
 @pytest.mark.long
-def test_who_is_taken_out_is_out_at_once_although_remembered(client, users):
+def test_removed_user_is_refused_at_once(client, users):
+    """Although successful logins are cached."""
     add_user(users, "bo", PASSWORD)
     assert client.get("/", headers=basic("bo")).status_code == 200
     remove_user(users, "bo")
@@ -62,14 +63,15 @@ def test_who_is_taken_out_is_out_at_once_although_remembered(client, users):
 
 
 @pytest.mark.long
-def test_a_new_password_makes_the_old_one_useless(client, users):
+def test_old_password_is_refused_after_change(client, users):
     assert client.get("/", headers=basic("amélie")).status_code == 200
     assert not add_user(users, "amélie", "another one 123")
     assert client.get("/", headers=basic("amélie")).status_code == 401
     assert client.get("/", headers=basic("amélie", "another one 123")).status_code == 200
 
 
-def test_a_proxys_header_is_believed_only_from_the_proxy_and_only_once(sample_lake):
+def test_user_header_is_trusted_from_proxy_only(sample_lake):
+    """A repeated header is refused."""
     access = AccessControl(user_header="X-Forwarded-User", external_hosts=("scope.example",))
     client = app.create_app(sample_lake, access=access).server.test_client()
     named = {"X-Forwarded-User": "amélie"}
@@ -83,7 +85,7 @@ def test_a_proxys_header_is_believed_only_from_the_proxy_and_only_once(sample_la
     assert client.get("/healthz", environ_base=elsewhere).status_code == 200
 
 
-def test_a_network_of_proxies(sample_lake):
+def test_proxies_can_be_a_network(sample_lake):
     access = AccessControl(user_header="X-User", proxies=("192.0.2.0/24",))
     client = app.create_app(sample_lake, host="0.0.0.0", access=access).server.test_client()  # noqa: S104
     assert (
@@ -106,7 +108,7 @@ def test_invalid_options_raise(parts, says):
 
 
 @pytest.mark.long
-def test_the_file_holds_no_password_and_only_its_owner_reads_it(users):
+def test_users_file_is_hashed_and_private(users):
     text = users.read_text()
     assert PASSWORD not in text
     assert text.startswith("amélie:scrypt:")
@@ -123,7 +125,8 @@ def test_the_file_holds_no_password_and_only_its_owner_reads_it(users):
         (b"\xff\xfe", "cannot be read"),
     ],
 )
-def test_a_file_of_users_that_is_not_right_is_refused_without_showing_it(tmp_path, text, says):
+def test_invalid_users_file_is_refused(tmp_path, text, says):
+    """The error does not show its content."""
     path = tmp_path / "users"
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
     path.chmod(0o600)
@@ -133,14 +136,14 @@ def test_a_file_of_users_that_is_not_right_is_refused_without_showing_it(tmp_pat
 
 
 @pytest.mark.skipif(os.name != "posix", reason="modes of files are POSIX's")
-def test_a_file_that_others_may_write_is_refused(users):
+def test_users_file_writable_by_others_is_refused(users):
     users.chmod(0o666)
     with pytest.raises(InputError, match="Other accounts may write"):
         read_users(users)
 
 
 @pytest.mark.parametrize("name", ["", "a:b", " a", "a\nb", "x" * 101])
-def test_names_that_cannot_be_used(tmp_path, name):
+def test_invalid_user_names_are_refused(tmp_path, name):
     with pytest.raises(InputError, match="cannot be used to log in"):
         add_user(tmp_path / "users", name, PASSWORD)
     assert not (tmp_path / "users").exists()

@@ -59,14 +59,14 @@ def clients():
 
 
 @pytest.mark.parametrize("half", [HALF_HEAD, HALF_BODY, HALF_CHUNK], ids=["head", "body", "chunk"])
-def test_half_requests_in_all_threads_end(server, clients, half):
+def test_incomplete_requests_in_all_threads_end(server, clients, half):
     halves = [clients(server.connect(half)) for _ in range(THREADS)]
     time.sleep(0.2)
     assert seconds_to_an_answer(server) < RECEIVE_S + SLACK_S
     assert all(is_cut(client) for client in halves)
 
 
-def test_a_crowd_of_half_requests_does_not_have_its_time_one_after_another(server, clients):
+def test_incomplete_requests_time_out_in_parallel(server, clients):
     rounds = 12
     for _ in range(rounds * THREADS):
         clients(server.connect(HALF_HEAD))
@@ -86,7 +86,8 @@ def test_a_crowd_of_half_requests_does_not_have_its_time_one_after_another(serve
     ],
     ids=["head", "body", "chunks", "refused body"],
 )
-def test_a_request_that_drips_ends(server, clients, begin, drop):
+def test_dripping_request_is_cut_off(server, clients, begin, drop):
+    """It is sent a byte at a time."""
     client = clients(server.connect(begin))
     begun_s = time.monotonic()
     with contextlib.suppress(BrokenPipeError, ConnectionResetError):
@@ -96,33 +97,34 @@ def test_a_request_that_drips_ends(server, clients, begin, drop):
     assert RECEIVE_S - 0.5 < time.monotonic() - begun_s < RECEIVE_S + SLACK_S
 
 
-def test_connections_that_say_nothing_hold_no_thread(server, clients):
+def test_idle_connections_occupy_no_thread(server, clients):
     for _ in range(3 * THREADS):
         clients(server.connect())
     time.sleep(0.2)
     assert seconds_to_an_answer(server) < AT_ONCE_S
 
 
-def test_clients_that_stay_after_their_answer_hold_nobody_up(server, clients):
+def test_lingering_clients_do_not_delay_others(server, clients):
+    """They keep the connection open after their response."""
     for _ in range(THREADS - 1):
         client = clients(server.connect(request("/", "Connection: close")))
         assert answer(client) == (200, b"hello")
     assert seconds_to_an_answer(server) < AT_ONCE_S
 
 
-def test_clients_that_do_not_take_their_answer_end(server, clients):
+def test_clients_not_reading_responses_are_cut_off(server, clients):
     for _ in range(THREADS):
         clients(server.connect(request("/large"), receive_buffer_bytes=4096))
     time.sleep(0.5)
     assert seconds_to_an_answer(server) < SEND_S + SLACK_S
 
 
-def test_a_large_answer_comes_whole_to_who_takes_it(server, clients):
+def test_large_response_arrives_complete(server, clients):
     status, body = answer(clients(server.connect(request("/large"))))
     assert (status, len(body)) == (200, LARGE_BYTES)
 
 
-def test_a_slow_request_that_becomes_whole_is_answered(server, clients):
+def test_slow_but_complete_request_is_answered(server, clients):
     whole = request("/length", "Content-Length: 4", method="POST", body=b"1234")
     client = clients(server.connect())
     for at in range(0, len(whole), 20):
@@ -131,12 +133,12 @@ def test_a_slow_request_that_becomes_whole_is_answered(server, clients):
     assert answer(client) == (200, b"4")
 
 
-def test_a_long_answer_is_waited_for(server, clients):
+def test_slow_response_is_not_cut_off(server, clients):
     client = clients(server.connect(request("/long", "Content-Length: 4", method="POST", body=b"1234")))
     assert answer(client) == (200, b"done")
 
 
-def test_a_connection_is_kept_for_the_next_request(server, clients):
+def test_connection_is_reused_for_next_request(server, clients):
     client = clients(server.connect(request("/")))
     assert answer(client) == (200, b"hello")
     time.sleep(RECEIVE_S + 1.5)
@@ -148,14 +150,14 @@ def test_a_connection_is_kept_for_the_next_request(server, clients):
     assert answer(client) == (200, b"hello")
 
 
-def test_nobody_writes_faults_into_the_log(server, clients):
+def test_aborted_requests_log_nothing(server, clients):
     for half in (HALF_HEAD, HALF_BODY, HALF_CHUNK):
         server.connect(half).close()
     assert seconds_to_an_answer(server) < SLACK_S
     assert server.log_file.read_text() == ""
 
 
-def test_serve_has_this_worker(tmp_path, monkeypatch):
+def test_serve_uses_bounded_worker(tmp_path, monkeypatch):
     seen = []
     monkeypatch.setattr(BaseApplication, "run", lambda self: seen.append(self.cfg.worker_class))
     web_server.serve(tmp_path, port=free_port())
