@@ -54,8 +54,15 @@ _TOPIC_COUNTERS: dict[str, Selector] = {
     "in_msg_delta": metric_selector("pulsar_in_messages_total"),
     "in_bytes_delta": metric_selector("pulsar_in_bytes_total"),
 }
-#: Of subscriptions, and of replicators.
-_BACKLOG_SAMPLES = (metric_selector(BACKLOG), metric_selector("pulsar_replication_backlog"))
+#: What says that a subscription, or a replicator, is there.
+BACKLOG_METRICS = (BACKLOG, "pulsar_replication_backlog")
+_BACKLOG_SAMPLES = tuple(metric_selector(name) for name in BACKLOG_METRICS)
+#: What the rules read of the same topics in the clusters that replicators send to.
+REMOTE_METRICS = (
+    "pulsar_publish_rate_limit_times",
+    "pulsar_storage_backlog_size",
+    "pulsar_storage_backlog_quota_limit",
+)
 _PERMITS = metric_selector("pulsar_consumer_available_permits")
 
 #: Rows of one batch: a few dozen arrays of keys x minutes are in memory at a time.
@@ -100,6 +107,8 @@ class MinutesTask:
         Paths of files of ``limits`` and ``topic_stats`` that may speak of them.
     newest_ms : mapping
         Time of the newest sample of each cluster of the task.
+    other_clusters : frozenset of str
+        Clusters of which only :data:`REMOTE_METRICS` are read: replicators of the task may send to them.
     """
 
     start_ms: int
@@ -109,6 +118,7 @@ class MinutesTask:
     limit_files: tuple[str, ...]
     stats_files: tuple[str, ...]
     newest_ms: Mapping[str, int]
+    other_clusters: frozenset[str] = frozenset()
 
 
 def task_rows(task: MinutesTask) -> Iterator[pa.RecordBatch]:
@@ -414,8 +424,10 @@ def _held_against(
             1.0, rows["topic_subscriptions_read"] / _numbers(limits["topic_subscriptions"])
         )
     out["topic_read_share"] = np.where(has_topic_limit, read_share, np.nan)
+    # A replicator takes nothing of its broker's limit.
+    replicates = ~np.isnan(rows["replication_entry_rate"])
     for unit in UNITS:
-        out[f"use_{unit}_per_s"] = uses["subscription", unit]
+        out[f"use_{unit}_per_s"] = np.where(replicates, 0.0, uses["subscription", unit])
     return out
 
 
@@ -469,8 +481,10 @@ def _catalogue(task: MinutesTask) -> pa.Table:
     rows = pa.concat_tables(read_parquet(path, columns, use_threads=False) for path in task.series_files)
     metrics = {file.partition["metric_name"] for file in task.sample_files}
     mine = pc.is_in(rows["cluster"], pa.array(sorted(task.newest_ms)))
+    elsewhere = pc.is_in(rows["cluster"], pa.array(sorted(task.other_clusters), pa.string()))
+    remote = pc.and_(elsewhere, pc.is_in(rows["metric_name"], pa.array(REMOTE_METRICS)))
     read = pc.is_in(rows["metric_name"], pa.array(sorted(metrics)))
-    return rows.filter(pc.and_(mine, read))
+    return rows.filter(pc.and_(pc.or_(mine, remote), read))
 
 
 def _rows_of_topics(table: str, paths: Sequence[str], topics: pa.Array, task: MinutesTask) -> pa.Table:

@@ -68,6 +68,14 @@ _FROM_RULES = (
     ),
     _opt("replication_connected", "1 while a replicator's producer is connected to the remote cluster"),
     _opt(
+        "remote_publish_pauses",
+        "pauses of connections that publish to the topic in the remote cluster (60 s count); NULL: not seen",
+    ),
+    _opt(
+        "remote_quota_used_share",
+        "the topic's backlog in the remote cluster / its quota there, in bytes; NULL: not seen, or no quota",
+    ),
+    _opt(
         "replication_delay_s",
         "age of a replicator's oldest send without an answer; 0 also while it is limited or stuck",
     ),
