@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from throttlescope.ingest.core.times import MINUTE_MS
+from throttlescope.models.diagnosis.symptoms import examine, replicators
 from throttlescope.models.diagnosis.verdict import diagnose
 from throttlescope.models.diagnosis.window import SubscriptionKey, Window
 
@@ -111,6 +112,41 @@ CASES = {
         "unknown", "unknown", None,
     ),
 }  # fmt: skip
+
+
+SYMPTOMS = [
+    ("replicator_disconnected", {"connected": [1.0, 0.0, 0.0, 0.0, 0.0]}, True),
+    ("replicator_disconnected", {"connected": [0.0, 0.0, 0.0, 0.0, 1.0]}, False),
+    ("replicator_disconnected", {"connected": None}, None),
+    ("sends_wait", {"delay_s": 1.5}, True),
+    ("sends_wait", {"delay_s": [0.0, 9.0, 0.0, 0.0, 0.0]}, False),
+    ("sends_wait", {"delay_s": None}, None),
+    ("sends_nothing", {"sent": 0.0}, True),
+    ("sends_nothing", {"sent": [0.0, 0.0, 1.0, 0.0, 0.0]}, False),
+    ("sends_nothing", {"sent": None}, None),
+    ("resending", {"sent": 200.0, "backlog": 5000.0}, True),
+    # What is sent beyond what is published comes out of the backlog.
+    ("resending", {"sent": 183.0, "backlog": GROWS[::-1]}, False),
+    ("resending", {"written": None}, None),
+    ("remote_pauses", {"pauses": 2.0}, True),
+    ("remote_pauses", {"pauses": [2.0, 0.0, 0.0, 0.0, 0.0]}, False),
+    ("remote_pauses", {"pauses": None}, None),
+    ("remote_quota_full", {"quota": 1.01}, True),
+    ("remote_quota_full", {"quota": 0.99}, False),
+    ("remote_quota_full", {"quota": None}, None),
+]
+
+
+@pytest.mark.parametrize(("name", "changes", "answer"), SYMPTOMS)
+def test_replicator_symptoms(name, changes, answer):
+    symptom = examine(window(**changes)).by_name[name]
+    assert symptom.holds is answer
+    assert symptom.text.endswith(".")
+
+
+def test_each_answer_of_a_symptom_has_a_case():
+    cases = {(name, answer) for name, _, answer in SYMPTOMS}
+    assert cases == {(kind.name, answer) for kind in replicators.KINDS for answer in (True, False, None)}
 
 
 @pytest.mark.parametrize("name", CASES)
