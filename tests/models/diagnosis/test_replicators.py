@@ -124,7 +124,7 @@ SYMPTOMS = [
     ("sends_nothing", {"sent": 0.0}, True),
     ("sends_nothing", {"sent": [0.0, 0.0, 1.0, 0.0, 0.0]}, False),
     ("sends_nothing", {"sent": None}, None),
-    ("resending", {"sent": 200.0, "backlog": 5000.0}, True),
+    ("resending", {"sent": 250.0, "backlog": 5000.0}, True),
     # What is sent beyond what is published comes out of the backlog.
     ("resending", {"sent": 183.0, "backlog": GROWS[::-1]}, False),
     ("resending", {"written": None}, None),
