@@ -13,7 +13,7 @@ from throttlescope.models.diagnosis.symptoms.backlog import backlog_growth_entri
 from throttlescope.models.diagnosis.symptoms.symptom import Symptom, SymptomKind
 from throttlescope.models.diagnosis.window import Window
 
-DISCONNECTED = SymptomKind(
+REPLICATOR_DISCONNECTED = SymptomKind(
     "replicator_disconnected",
     ("no_replicator", "not_measured", "connected", "disconnected"),
     "share of minutes",
@@ -30,9 +30,16 @@ REMOTE_QUOTA_FULL = SymptomKind(
     "remote_quota_full", ("no_replicator", "remote_not_seen", "full", "room"), "used / quota"
 )
 
-KINDS = (DISCONNECTED, SENDS_WAIT, SENDS_NOTHING, RESENDING, REMOTE_PAUSES, REMOTE_QUOTA_FULL)
+KINDS = (REPLICATOR_DISCONNECTED, SENDS_WAIT, SENDS_NOTHING, RESENDING, REMOTE_PAUSES, REMOTE_QUOTA_FULL)
 #: The answers of every window of a subscription.
-OF_SUBSCRIPTION = tuple(kind.unknown("no_replicator") for kind in KINDS)
+OF_SUBSCRIPTION = (
+    REPLICATOR_DISCONNECTED.unknown("no_replicator"),
+    SENDS_WAIT.unknown("no_replicator"),
+    SENDS_NOTHING.unknown("no_replicator"),
+    RESENDING.unknown("no_replicator"),
+    REMOTE_PAUSES.unknown("no_replicator"),
+    REMOTE_QUOTA_FULL.unknown("no_replicator"),
+)
 
 
 def replicator_symptoms(window: Window) -> tuple[Symptom, ...]:
@@ -52,10 +59,14 @@ def replicator_disconnected(window: Window) -> Symptom:
     query = promql.of_replicator(window.key, "pulsar_replication_connected_count")
     away = window.share("replication_connected", lambda connected: connected < 1)
     if away is None:
-        return DISCONNECTED.unknown("not_measured", query)
+        return REPLICATOR_DISCONNECTED.unknown("not_measured", query)
     holds = away >= t.MAJORITY_SHARE and window.last("replication_connected") < 1
-    finding = DISCONNECTED.says("disconnected", away=away) if away else DISCONNECTED.says("connected")
-    return DISCONNECTED.answer(holds, finding, away, t.MAJORITY_SHARE, window.end_ms, query)
+    finding = (
+        REPLICATOR_DISCONNECTED.says("disconnected", away=away)
+        if away
+        else REPLICATOR_DISCONNECTED.says("connected")
+    )
+    return REPLICATOR_DISCONNECTED.answer(holds, finding, away, t.MAJORITY_SHARE, window.end_ms, query)
 
 
 def sends_wait(window: Window) -> Symptom:
