@@ -24,7 +24,7 @@ class WrappedError(ThrottlescopeError):
         return self.text
 
 
-def carried(error: Exception) -> ThrottlescopeError | None:
+def wrapped_error(error: Exception) -> ThrottlescopeError | None:
     """The product's own error that an exception carries, or the fault of an object store, a full disk or a damaged file that it is; None for others."""
     from throttlescope.ingest.lake import write_errors
 

@@ -59,11 +59,13 @@ class Live:
         cluster = self._cluster_of(subscription)
         partition = None if subscription.partition < 0 else subscription.partition
         now_ms = round(time.time() * 1000)
-        asked = NowQuestion(subscription.topic, partition, subscription.subscription, now_ms - FOR_MS, now_ms)
+        question = NowQuestion(
+            subscription.topic, partition, subscription.subscription, now_ms - FOR_MS, now_ms
+        )
         try:
             with self._places.place(DEADLINE_S / 2) as left_s:
                 deadline = Deadline(DEADLINE_S / 2 + left_s, cancelled=cancelled)
-                answer = diagnose_now(asked, self.settings, cluster=cluster, deadline=deadline)
+                answer = diagnose_now(question, self.settings, cluster=cluster, deadline=deadline)
         except SourceError as error:
             if "--deadline" not in (error.fix or ""):
                 raise

@@ -37,7 +37,7 @@ _PULSAR = Selector((Matcher(NAME_LABEL, REGEX, "pulsar_.+"),))
 
 
 @dataclass(frozen=True)
-class Wanted:
+class WantedMetrics:
     """The metrics to read.
 
     Attributes
@@ -59,7 +59,7 @@ def wanted_metrics(
     start_ms: int,
     end_ms: int,
     meter: Meter,
-) -> Wanted:
+) -> WantedMetrics:
     """Ask the source which metrics the selectors mean.
 
     Raises
@@ -84,7 +84,7 @@ def wanted_metrics(
             raise _nothing(api, selector, start_ms, end_ms, meter)
         for name, narrowed in some.items():
             found.setdefault(name, []).append(narrowed)
-    return Wanted({name: tuple(dict.fromkeys(found[name])) for name in sorted(found)}, missing)
+    return WantedMetrics({name: tuple(dict.fromkeys(found[name])) for name in sorted(found)}, missing)
 
 
 def _default_set(

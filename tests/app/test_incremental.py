@@ -13,7 +13,7 @@ from tests.app.incremental import SCRAPES, differences, hour, put, request, run
 from tests.ingest.lake.small_disk import filled, small_disk
 from tests.ingest.proxy import Reply, proxy
 from tests.lab.prometheus import running_prometheus
-from throttlescope.app.cli.library_errors import carried
+from throttlescope.app.cli.library_errors import wrapped_error
 from throttlescope.app.pipeline.backfill import catch_up
 from throttlescope.app.pipeline.backfill.chunks import chunks_of
 from throttlescope.app.pipeline.backfill.finished_chunks import left_of
@@ -335,8 +335,8 @@ def test_a_disk_that_fills_up_in_any_stage_is_one_line_and_the_repeated_run_give
                 patch.setattr(Stages, stage, full)
                 with pytest.raises(Exception, match=r"disk is full|No space left") as caught:
                     run(spark, lake, None, 0, HOURS, command="diagnose")
-            told = carried(caught.value) or caught.value
-            assert type(caught.value) is FullDiskError or carried(caught.value), stage
+            told = wrapped_error(caught.value) or caught.value
+            assert type(caught.value) is FullDiskError or wrapped_error(caught.value), stage
             assert (
                 told.exit_code,
                 str(told).startswith(f"The disk is full; got {lake}. Fix: make room"),

@@ -37,7 +37,7 @@ class Alert:
     gone_ms: int | None = None
 
 
-def live(
+def advance_alerts(
     rule: AlertingRule, limit: int, elements: Vectors, times_ms: np.ndarray, before: Mapping[Labels, Alert]
 ) -> tuple[Vectors, dict[Labels, Alert], np.ndarray]:
     """Let alerts live through evaluations that succeeded.

@@ -38,7 +38,7 @@ def signals_to_compute(
     return _differing(view, settings, cluster, "signals", requested, others, again=again)
 
 
-def following(
+def later_stage_to_compute(
     view: RecomputeView,
     settings: Settings,
     cluster: str,

@@ -17,12 +17,12 @@ from throttlescope.app.web.client_disconnect import disconnect_check
 from throttlescope.transforms.promql.query import Options
 
 #: Where the server keeps the one object for all its pages.
-ASKING = "throttlescope-asking"
+PROMQL_ACCESS = "throttlescope-promql-access"
 #: A browser gives a page's request up after a minute; the evaluation ends before.
 LONGEST_S = 50.0
 
 
-class Asking:
+class PromqlAccess:
     """The way of pages to a lake's samples. Threads may share it.
 
     Parameters
@@ -55,6 +55,6 @@ class Asking:
             yield replace(options, timeout_s=left_s, is_cancelled=is_cancelled)
 
 
-def asking_of(app: Dash) -> Asking:
+def promql_access(app: Dash) -> PromqlAccess:
     """The server's."""
-    return app.server.extensions[ASKING]
+    return app.server.extensions[PROMQL_ACCESS]

@@ -77,7 +77,7 @@ def places(
             WITH page AS (
                 SELECT *, count(*) OVER () AS total FROM ({_grouped(address, covers_recent(snapshot), where.sql)})
                 ORDER BY {", ".join([*order, _BY_HARM])} LIMIT ? OFFSET ?
-            ), more AS ({_told(address, where.sql)})
+            ), more AS ({_details(address, where.sql)})
             SELECT page.* EXCLUDE (worst_entries, worst_rank), more.* EXCLUDE (cluster, name)
             FROM page JOIN more ON page.cluster = more.cluster AND page.name IS NOT DISTINCT FROM more.name
             ORDER BY {", ".join([*(f"page.{part}" for part in order), _BY_HARM.replace("cluster, name", "page.cluster, page.name")])}
@@ -121,7 +121,7 @@ def _grouped(address: RollupsAddress, recent_is_read: bool, where: str) -> str:
         """  # noqa: S608
 
 
-def _told(address: RollupsAddress, where: str) -> str:
+def _details(address: RollupsAddress, where: str) -> str:
     """The other columns, of the places of ``page``."""
     of, name = _OF_VIEW[address.view or NOW], PLACE[address.by]
     cause = f"coalesce({of['cause']}, 'healthy')"

@@ -23,11 +23,11 @@ from throttlescope.models.throttling.replay.observed import Observed
 from throttlescope.models.throttling.replay.outlook import POINTS, held_by, used_shares
 from throttlescope.models.throttling.replay.rebuild import (
     Assumed,
-    asked_dispatchers,
     batched,
     future_world,
     own_limits,
     recorded_entries,
+    selected_dispatchers,
 )
 from throttlescope.models.throttling.replay.replay import (
     check_change,
@@ -153,7 +153,7 @@ def error_share(ground: Ground) -> float:
 
 def _service(ground: Ground, assumed: Assumed, change: Change, machine: Machine) -> Service:
     # What comes matters for limits that are relative to it alone: the full backlog hides it otherwise.
-    return ground.kept(
+    return ground.cached(
         ("service", repr((assumed, change, machine))), lambda: _measured(ground, assumed, change, machine)
     )
 
@@ -166,7 +166,7 @@ def _measured(ground: Ground, assumed: Assumed, change: Change, machine: Machine
     every_s = max(1, period_s // ROWS_OF_PERIOD)
     world = future_world(full, assumed, change, seconds, machine)
     totals = run(world, machine, every_s, ground.engine)
-    mine = asked_dispatchers(world, observed.partition)
+    mine = selected_dispatchers(world, observed.partition)
     # Acknowledgements reduce a backlog; a slow consumer still gets a queue of a thousand messages at once.
     acked = totals["acked_entries"]
     waiting = totals["backlog_entries"][:, mine].sum(axis=1)

@@ -13,7 +13,7 @@ import numpy as np
 
 from throttlescope.models.throttling.machine import Machine
 from throttlescope.models.throttling.replay.observed import Observed
-from throttlescope.models.throttling.replay.rebuild import Assumed, asked_dispatchers, window_world
+from throttlescope.models.throttling.replay.rebuild import Assumed, selected_dispatchers, window_world
 from throttlescope.models.throttling.simulate import run
 
 #: Latencies that are tried, as shares of the machine's.
@@ -80,7 +80,7 @@ def _replayed(
 ) -> tuple[np.ndarray, float]:
     """Backlog at every second of the window, and how far it is from the recorded one."""
     world = window_world(observed, assumed, machine)
-    mine = asked_dispatchers(world, observed.partition)
+    mine = selected_dispatchers(world, observed.partition)
     backlog = run(world, machine, 1, engine)["backlog_entries"][:, mine].sum(axis=1)
     recorded = observed.backlog_entries
     seconds = ((observed.times_ms - observed.times_ms[0]) // 1000).astype(int)

@@ -23,7 +23,7 @@ from throttlescope.app.services.promql.concurrency import ConcurrencyLimit, Quer
 from throttlescope.app.services.promql.errors import ApiError
 from throttlescope.app.web.address.promql import PromqlAddress
 from throttlescope.app.web.client_disconnect import disconnect_check
-from throttlescope.app.web.data.promql import LONGEST_S, asking_of
+from throttlescope.app.web.data.promql import LONGEST_S, promql_access
 from throttlescope.app.web.pages.promql.completions import completions
 from throttlescope.app.web.pages.promql.evaluation import read_view
 from throttlescope.app.web.pages.promql.page import page
@@ -56,9 +56,9 @@ def app(lake):
 
 def evaluated(app, query="", **parts):
     view = read_view(
-        asking_of(app), PromqlAddress(query, **{"start_ms": START_MS, "end_ms": END_MS, **parts})
+        promql_access(app), PromqlAddress(query, **{"start_ms": START_MS, "end_ms": END_MS, **parts})
     )
-    return view, page(view, asking_of(app))
+    return view, page(view, promql_access(app))
 
 
 def said(app, query="", **parts) -> str:
@@ -215,7 +215,7 @@ def test_notes_are_shown_with_their_kind(app):
 
 def test_explain_is_what_the_command_prints(app):
     view, tree = evaluated(app, "sum(rate(many[5m]))", tab="explain")
-    text = asking_of(app).queries.explain("sum(rate(many[5m]))", START_MS, END_MS, view.step_ms)
+    text = promql_access(app).queries.explain("sum(rate(many[5m]))", START_MS, END_MS, view.step_ms)
     (shown,) = find(tree, "Pre")
     assert shown.children == text
     assert view.answer is None
@@ -269,7 +269,7 @@ def test_query_without_answer_is_explained(app, query, says, tab):
 
 def test_page_queries_share_the_concurrency_limit(lake):
     app = create_app(lake.root, limits=QueryLimits(running=1, waiting=0))
-    with asking_of(app).place():
+    with promql_access(app).place():
         view, tree = evaluated(app, "up")
         assert "Too many queries run at once." in text_of(tree)
         answer = app.server.test_client().get("/api/v1/query?query=1")
@@ -287,14 +287,14 @@ def test_queries_are_limited_as_in_api(lake):
     assert re.search("waited too long|timed out", said(app, "many"))
     app = create_app(lake.root)
     assert "exceeded maximum resolution" in said(app, "up", tab="graph", step_ms=1)
-    assert asking_of(app).limits.options.timeout_s == LONGEST_S < Options().timeout_s
+    assert promql_access(app).limits.options.timeout_s == LONGEST_S < Options().timeout_s
 
 
 def test_an_evaluation_ends_when_nobody_waits(lake):
     app = create_app(lake.root)
     options = Options(is_cancelled=lambda: True)
     with pytest.raises(QueryCancelledError):
-        asking_of(app).queries.instant("many", END_MS, options)
+        promql_access(app).queries.instant("many", END_MS, options)
 
 
 def test_many_threads_notice_disconnected_client():
@@ -339,7 +339,7 @@ def test_every_function_that_is_carried_is_suggested():
 
 def test_an_empty_lake_says_how_it_is_filled(tmp_path):
     app = create_app(tmp_path)
-    assert read_view(asking_of(app), PromqlAddress("up")) is None
+    assert read_view(promql_access(app), PromqlAddress("up")) is None
     response = call(
         app.server.test_client(),
         "..promql-content.children...promql-shown.data..",
