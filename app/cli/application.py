@@ -57,7 +57,7 @@ Exit codes: 0 done, 1 failed, 2 usage or input, 3 a quality gate stopped it, 4 a
 
 
 class Commands(TyperGroup):
-    """The group that turns every fault into one line on stderr and an exit code."""
+    """The command group that turns every error into one line on stderr and an exit code."""
 
     def main(self, args: Any = None, prog_name: str | None = None, **extra: Any) -> Any:
         extra["standalone_mode"] = False

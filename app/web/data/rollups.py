@@ -33,7 +33,7 @@ _BY_HARM = "troubled = 0, worst_entries DESC NULLS LAST, worst_rank, share DESC 
 
 
 def share_view(view: str, *, recent_is_read: bool) -> str:
-    """Over which time the fullest limit is known: ``recent`` only where the recent minutes are few enough to be read."""
+    """Over which time the most used limit is known: ``recent`` only where the recent minutes are few enough to be read."""
     return RECENT if view == RECENT and recent_is_read else NOW
 
 
@@ -90,7 +90,7 @@ def places(
 
 
 def recent_is_read(reader: LakeReader) -> bool:
-    """Whether the fullest limit of the recent hours is known, or only that of now."""
+    """Whether the most used limit of the recent hours is known, or only that of now."""
     return reader.read(lambda _, snapshot: covers_recent(snapshot))
 
 

@@ -1,8 +1,8 @@
-"""How fast a broker reads, as far as a window shows. In: the window and what is assumed of it; out: a :class:`Speed`.
+"""Read speed of a broker, estimated from a window. In: the window and what is assumed about it. Out: a :class:`Speed`.
 
 No metric says how long a read takes, and it decides how much of a limit is lost between two reads and how fast a backlog is read
-that nothing else holds back. The latencies that were fitted to a lab of two busy cores are the slowest that are tried; what replays
-the window as well as the best one does may be true as well.
+that nothing else limits. The latencies that were fitted to a lab of two busy cores are the slowest that are tried; every speed that
+replays the window as well as the best one is considered possible.
 """
 
 from __future__ import annotations

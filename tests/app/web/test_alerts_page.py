@@ -135,7 +135,7 @@ def test_exported_alerts_are_listed_without_a_rule(app, lake):
 def test_a_rule_without_a_range_is_shown_and_not_evaluated(app, lake):
     view, tree = previewed(app, lake, rule=a.THROTTLED, start_ms=None, end_ms=None)
     assert view.plan is None
-    assert "Preview it on these hours" in read(tree)
+    assert "Preview it in this range" in read(tree)
     assert "throttlescope:limiter_binds_rho" in read(tree)
     copies = [
         AlertsAddress.parse(urlsplit(link.href).query)

@@ -29,7 +29,7 @@ def test_a_throttled_subscription_hears_which_limit_and_who_set_it():
     }
     said = answered(row)
     assert plain(said.title) == (
-        "The topic message limit (500 msg per 10 s, set by namespace policy) holds this subscription back."
+        "The topic message limit (500 msg per 10 s, set by namespace policy) throttles this subscription."
     )
     assert plain(said.sure) == "93 % confidence"
     assert said.never == "Do not add consumers: they would share the same limit."
@@ -39,11 +39,11 @@ def test_a_throttled_subscription_hears_which_limit_and_who_set_it():
 def test_a_limit_that_was_not_read_is_not_invented():
     assert (
         answered(verdict(5, 10, "throttled", "broker.msg")).title
-        == "The broker message limit holds this subscription back."
+        == "The broker message limit throttles this subscription."
     )
     assert (
         answered(verdict(5, 10, "throttled", "topic.msg"), limits=[]).title
-        == "The topic message limit holds this subscription back."
+        == "The topic message limit throttles this subscription."
     )
 
 

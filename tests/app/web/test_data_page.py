@@ -235,7 +235,7 @@ def test_search_offers_subscriptions(reader):
     said = shown(reader, DataAddress("verdict"))
     assert "Which subscription? 3 of 3" in said
     assert "1 of 1" in shown(reader, DataAddress("verdict", search="BILL"))
-    assert "No subscription fits these words." in shown(reader, DataAddress("verdict", search="nobody"))
+    assert "No subscription matches these words." in shown(reader, DataAddress("verdict", search="nobody"))
 
 
 # -- every part -------------------------------------------------------------------------------------

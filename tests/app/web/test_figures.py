@@ -80,7 +80,7 @@ def test_a_far_limit_is_named_and_does_not_flatten_the_rates(minutes_of):
 
 def test_a_shared_limit_shows_what_all_use(minutes_of):
     figure = figures.msg_rates_figure(minutes_of("search-index"), **BOUNDS)
-    assert max(trace(figure, "out, all under the topic limit").y) == pytest.approx(500)
+    assert max(trace(figure, "out, all that share the topic limit").y) == pytest.approx(500)
     assert max(trace(figure, "out (dispatched)").y) < 70
 
 

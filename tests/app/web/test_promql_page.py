@@ -149,8 +149,8 @@ def test_a_long_table_says_how_much_is_left_out(app):
 def test_a_scalar_a_string_and_nothing(app):
     assert "1 line, at" in said(app, "1 + 1")
     assert "A string: a ⟨U+000A⟩ b" in said(app, '"a \\n b"')
-    assert "No series has a value then." in said(app, "no_such_metric")
-    assert "No series has a value then." in said(app, "no_such_metric", tab="graph")
+    assert "No series has a value at that time." in said(app, "no_such_metric")
+    assert "No series has a value at that time." in said(app, "no_such_metric", tab="graph")
 
 
 @pytest.mark.long
@@ -168,7 +168,7 @@ def test_a_graph_draws_fifty_and_says_how_many_more(app):
     _, tree = evaluated(app, "many", tab="graph")
     text = " ".join(plain(text_of(tree)).split())
     assert "60 series" in text
-    assert "drawn are the 50 with the greatest values, 10 more are not" in text
+    assert "shown are the 50 with the greatest values; 10 more are hidden" in text
     (graph,) = find(tree, "Graph")
     assert len(graph.figure.data) == MOST_LINES == 50
     assert {max(trace.y) for trace in graph.figure.data} == set(range(10, 60))

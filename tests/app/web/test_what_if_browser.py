@@ -121,7 +121,7 @@ def test_alert_to_change_takes_three_clicks(watched):
     # What the annotation of an exported alert leads to.
     watched.open(SubscriptionAddress(BILLING, at_ms=ADDRESS.end_ms).href())
     shown.wait_for_selector("#answer")
-    assert "holds this subscription back" in shown.inner_text("#answer")
+    assert "throttles this subscription" in shown.inner_text("#answer")
     assert "First:" in shown.inner_text(".answer")
     shown.wait_for_selector(".section:has(h2:text-is('Evidence'))")
     subscription_page = shown.url

@@ -117,7 +117,7 @@ def card(found: NowAnswer):
             html.P(f"{verdict.since} {verdict.backlog}"),
             *_reasons(verdict),
             *_slow_consumers(found),
-            html.P([html.Strong("First: "), verdict.first, " ", html.Strong("Not: "), verdict.never]),
+            html.P([html.Strong("First: "), verdict.first, " ", html.Strong("Caution: "), verdict.never]),
             foot,
         ],
         className="result now-card",
