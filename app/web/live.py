@@ -35,7 +35,7 @@ class Live:
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
-        self._places = ConcurrencyLimit(running=1, waiting=1)
+        self._concurrency = ConcurrencyLimit(running=1, waiting=1)
 
     @classmethod
     def of(cls, settings: Settings) -> Live | None:
@@ -63,7 +63,7 @@ class Live:
             subscription.topic, partition, subscription.subscription, now_ms - FOR_MS, now_ms
         )
         try:
-            with self._places.place(DEADLINE_S / 2) as left_s:
+            with self._concurrency.slot(DEADLINE_S / 2) as left_s:
                 deadline = Deadline(DEADLINE_S / 2 + left_s, cancelled=cancelled)
                 answer = diagnose_now(question, self.settings, cluster=cluster, deadline=deadline)
         except SourceError as error:

@@ -173,8 +173,8 @@ def expire(
 ) -> None:
     """Remove whole hours (dates, where a file holds one) that are older than an age: one transaction per table.
 
-    Each table may have its own age: samples take the most space and can be removed before verdicts. Series without samples leave the catalogue
-    with them. Episodes that have not ended stay, and so does the newest snapshot of limits before the age. The next vacuum deletes the
+    Each table may have its own age (--table): samples take the most space and can be removed before verdicts. Series without samples leave the catalogue
+    with them. Episodes and other rows that have not ended stay, and so does the newest snapshot of limits before the age. The next vacuum deletes the
     files; until then --as-of reads the old state.
     """
     from throttlescope.app.cli.tables.lake import write_expired

@@ -29,7 +29,7 @@ _LONGEST_WINDOW_MS = DAY_MS
 
 @dataclass(frozen=True)
 class CounterfactualCounts:
-    """How many episodes needed an answer, how many had one already, and how many got none."""
+    """How many episodes needed a replay, how many had been replayed already, and how many replays failed."""
 
     needed: int = 0
     known: int = 0

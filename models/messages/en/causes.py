@@ -157,5 +157,5 @@ SENTENCES = {
     "cause.healthy.never": "Do not act on throttle events alone: small limits cause them even when nothing is wrong.",
     "cause.healthy.because.no_backlog": "there is no backlog to explain",
     "cause.healthy.because.of_pulsar_itself": "this subscription is Pulsar's own: what waits on it is read when Pulsar needs it",
-    "cause.healthy.because.draining": "the backlog is draining and no limiter limits it",
+    "cause.healthy.because.draining": "the backlog is draining and no limiter throttles it",
 }

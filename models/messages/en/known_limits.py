@@ -5,8 +5,8 @@ from __future__ import annotations
 SENTENCES = {
     "known_limits.not_observed": "Limit not observed: whether its throttle events are evidence is not known.",
     "known_limits.none": "No limit: no events.",
-    "known_limits.evidence": "Its throttle events are evidence: one period allows {period}, a full read is {planned}.",
+    "known_limits.evidence": "Its throttle events are evidence: one period allows {period}, at least one full read ({planned}).",
     "known_limits.no_evidence": (
-        "Its throttle events prove nothing: one period allows {period}, a full read is {planned}."
+        "Its throttle events prove nothing: one period allows {period}, less than one full read ({planned})."
     ),
 }

@@ -15,7 +15,7 @@ SENTENCES = {
     "symptom.backlog_present.not_measured": "The backlog was not measured.",
     "symptom.backlog_present.waiting": "{waiting:entries} undelivered entries wait at the window's end.",
     "symptom.backlog_present.waiting_of_publishing": (
-        "{waiting:entries} undelivered entries wait at the window's end, as many as are published in {publishing_s:duration}."
+        "{waiting:entries} undelivered entries wait at the window's end, equal to {publishing_s:duration} of publishing."
     ),
     "symptom.backlog_old.not_measured": "The backlog was not measured.",
     "symptom.backlog_old.hardly_any": "The backlog is nearly empty at times.",
@@ -169,8 +169,8 @@ SENTENCES = {
         "What consumers hold was not measured, or nothing is dispatched."
     ),
     "symptom.unacked_steady.unacked": (
-        "Consumers hold {least:number} to {most:number} unacknowledged messages, at least as many as are dispatched in "
-        "{dispatching_s:duration}."
+        "Consumers hold {least:number} to {most:number} unacknowledged messages, equal to at least {dispatching_s:duration} of "
+        "dispatching."
     ),
     "symptom.redelivering.not_measured": "Redeliveries were not measured.",
     "symptom.redelivering.redelivered": "{part:share} of what is dispatched is redelivered.",

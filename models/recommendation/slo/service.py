@@ -48,8 +48,8 @@ def service_msg_per_s(ground: Ground, change: Change) -> float:
     return float(out[last - 1]) / last
 
 
-def held_by(ground: Ground, change: Change) -> str:
-    """What holds it then: a limiter, ``consumers`` or ``reads``."""
+def limiting_factor_of(ground: Ground, change: Change) -> str:
+    """What limits the drain then: a limiter, ``consumers`` or ``reads``."""
     seconds, _ = _span(ground, change)
     observed = _full(ground.observed)
     future = Future(observed, int(observed.backlog_entries[-1]), 0, seconds, ground.engine)

@@ -85,7 +85,7 @@ class Future:
             backlog_entries=waiting,
             growth_entries_per_s=float(waiting[rows - 1] - self.backlog_entries) / span_s,
             out_msg_per_s=out / span_s,
-            held_by="arrivals" if drain_s == 0 else held_by(used),
+            held_by="arrivals" if drain_s == 0 else limiting_factor_of(used),
             used=used,
         )
 
@@ -105,7 +105,7 @@ def waiting_entries(observed: Observed, change: Change, totals: dict, dispatcher
     return waiting if times == 1 else np.round(waiting * times).astype(np.int64)
 
 
-def held_by(used: Mapping[str, float]) -> str:
+def limiting_factor_of(used: Mapping[str, float]) -> str:
     """What is used most; the broker's reads where none is used much."""
     name = max(used, key=used.__getitem__)
     return name if used[name] >= HOLDS_FROM_SHARE else "reads"

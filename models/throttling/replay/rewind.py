@@ -13,7 +13,12 @@ from throttlescope.models.throttling.replay.answer import Forecast, Outlook, Rep
 from throttlescope.models.throttling.replay.change import Change
 from throttlescope.models.throttling.replay.ground import Ground
 from throttlescope.models.throttling.replay.notes import notes_of
-from throttlescope.models.throttling.replay.outlook import POINTS, held_by, used_shares, waiting_entries
+from throttlescope.models.throttling.replay.outlook import (
+    POINTS,
+    limiting_factor_of,
+    used_shares,
+    waiting_entries,
+)
 from throttlescope.models.throttling.replay.rebuild import (
     Assumed,
     batched,
@@ -98,6 +103,6 @@ def _past(ground: Ground, assumed: Assumed, change: Change, machine: Machine, be
         backlog_entries=waiting,
         growth_entries_per_s=float(waiting[-1] - observed.backlog_entries[0]) / span_s,
         out_msg_per_s=out / span_s,
-        held_by=held_by(used),
+        held_by=limiting_factor_of(used),
         used=used,
     )

@@ -275,7 +275,7 @@ def test_an_exported_alert_with_all_that_it_reads(app, lake):
 def test_previews_share_the_concurrency_limit(lake):
     app = create_app(lake.root, limits=QueryLimits(running=1, waiting=0))
     query = "?" + urlsplit(AlertsAddress(None, LARGE, **RANGE).href()).query
-    with promql_access(app).place():
+    with promql_access(app).slot():
         assert "Too many queries run at once." in show(app, query)
     assert "It would have fired" in show(app, query)
     answer = app.server.test_client().get("/api/v1/query?query=1")

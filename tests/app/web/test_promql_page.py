@@ -269,7 +269,7 @@ def test_query_without_answer_is_explained(app, query, says, tab):
 
 def test_page_queries_share_the_concurrency_limit(lake):
     app = create_app(lake.root, limits=QueryLimits(running=1, waiting=0))
-    with promql_access(app).place():
+    with promql_access(app).slot():
         view, tree = evaluated(app, "up")
         assert "Too many queries run at once." in text_of(tree)
         answer = app.server.test_client().get("/api/v1/query?query=1")
@@ -320,7 +320,7 @@ def test_many_threads_notice_disconnected_client():
 
 def test_concurrency_error_has_advice():
     concurrency = ConcurrencyLimit(1, 0)
-    with concurrency.place(1.0), pytest.raises(ApiError) as caught, concurrency.place(1.0):
+    with concurrency.slot(1.0), pytest.raises(ApiError) as caught, concurrency.slot(1.0):
         pytest.fail("it was let in")
     assert "Run it again" in text_of(fault_of_query("up", caught.value, timeout_s=50))
 

@@ -80,7 +80,9 @@ def test_an_open_end_and_another_day_are_said():
 
 
 def test_an_old_forecast_is_marked_and_a_new_one_is_not():
-    assert "Outdated: computed 1 h before this window's end." in said(forecast(made_at_ms=END_MS - 60 * MINUTE_MS))
+    assert "Outdated: computed 1 h before this window's end." in said(
+        forecast(made_at_ms=END_MS - 60 * MINUTE_MS)
+    )
     assert "Old" not in said(forecast(made_at_ms=END_MS - 15 * MINUTE_MS))
 
 

@@ -85,7 +85,7 @@ def test_one_at_a_time_and_one_that_waits(recorded, monkeypatch):
     assert begun.wait(60)
     threads[1].start()
     end_s = time.monotonic() + 60
-    while live._places._admitted._value:
+    while live._concurrency._admitted._value:
         assert time.monotonic() < end_s
         time.sleep(0.02)
     with pytest.raises(SourceError, match="Another diagnosis"):

@@ -275,7 +275,7 @@ def test_symptoms_have_cases_for_each_answer():
         (
             {"backlog": 12_480.0},
             "backlog_present",
-            "12,480 undelivered entries wait at the window's end, as many as are published in 2 min.",
+            "12,480 undelivered entries wait at the window's end, equal to 2 min of publishing.",
         ),
         (
             {"backlog": growing(0, 20)},

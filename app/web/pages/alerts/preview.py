@@ -102,7 +102,7 @@ def read_view(access: PromqlAccess, reader: LakeReader, address: AlertsAddress) 
         return view
     started_s = time.monotonic()
     lake = access.queries.lake
-    with _one_at_a_time(), access.place() as options:
+    with _one_at_a_time(), access.slot() as options:
         plan = plan_preview(
             lake, requested.file, requested.library, start_ms, end_ms, lookback_ms=options.lookback_ms
         )

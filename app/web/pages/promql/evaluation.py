@@ -61,7 +61,7 @@ def read_view(access: PromqlAccess, address: PromqlAddress) -> QueryView | None:
     begun_s = time.monotonic()
     found: dict = {}
     try:
-        with access.place() as options:
+        with access.slot() as options:
             queries, text = access.queries, address.query
             if address.tab == EXPLAIN:
                 found["explained"] = queries.explain(text, start_ms, end_ms, step_ms, options)

@@ -146,6 +146,6 @@ def _minutes(found: NowAnswer, row: dict) -> pd.DataFrame:
     return frame[mine].sort_values("minute_ms").reset_index(drop=True)
 
 
-def place() -> html.Div:
+def placeholder() -> html.Div:
     """Where the answer appears."""
     return html.Div(id="subscription-now", **{"aria-live": "polite"})
