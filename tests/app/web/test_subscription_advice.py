@@ -162,7 +162,10 @@ def test_there_is_no_button_where_nothing_holds_it(reader):
 
 @pytest.mark.long
 def test_one_at_a_time_in_a_worker(reader, monkeypatch):
-    data, concurrency = state_of(read_view(reader, address("billing"))), ConcurrencyLimit(running=1, waiting=0)
+    data, concurrency = (
+        state_of(read_view(reader, address("billing"))),
+        ConcurrencyLimit(running=1, waiting=0),
+    )
     requests = []
     monkeypatch.setattr(
         advice, "advice_within", lambda *parts, **_: requests.append(parts) or AdviceOutcome(FOUND, None)
@@ -179,7 +182,10 @@ def test_one_at_a_time_in_a_worker(reader, monkeypatch):
 
 @pytest.mark.long
 def test_a_lake_without_samples_says_so(reader):
-    data, concurrency = state_of(read_view(reader, address("billing"))), ConcurrencyLimit(running=1, waiting=0)
+    data, concurrency = (
+        state_of(read_view(reader, address("billing"))),
+        ConcurrencyLimit(running=1, waiting=0),
+    )
     found = advice.compute_advice(reader, concurrency, data)
     assert found["found"] is None
     assert "Traceback" not in found["why_not"]
