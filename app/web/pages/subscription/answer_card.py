@@ -38,7 +38,7 @@ def answer_card(
         ),
         " ",
         dcc.Link(
-            "its inputs",
+            "inputs",
             href=past_verdict(view.address.subscription, verdict["window_end_ms"]).href(),
             title=sentence("subscription.answer.inputs_hint"),
         ),
@@ -73,7 +73,7 @@ def _what_to_do(answer: VerdictAnswer) -> html.Div:
     return html.Div(
         [
             html.P([html.Strong("First: "), answer.first]),
-            html.P([html.Strong("Not: "), answer.never], className="never"),
+            html.P([html.Strong("Caution: "), answer.never], className="never"),
             html.P(
                 [
                     html.Strong([sentence("subscription.answer.naive"), " "]),

@@ -163,7 +163,7 @@ def top(found: AnsweredWindow, live: Live | None = None) -> list:
         children += [card, *earlier(found)]
     else:
         children.append(_no_verdict(found))
-    return [*children, _actions(found, live), now.place(), advice.place(), range_of_page(found)]
+    return [*children, _actions(found, live), now.placeholder(), advice.placeholder(), range_of_page(found)]
 
 
 def body(view: SubscriptionView) -> html.Div:
