@@ -184,7 +184,9 @@ def test_kind_decides_which_firings_are_real(app, lake):
     assert (by_kind["consumers"]["billing"], by_kind["consumers"]["ledger"]) == (NOT_REAL, REAL)
     assert by_kind["limit"]["features"] == by_kind["consumers"]["features"] == UNDECIDED
     labelled, _ = preview(app, lake, text=rule("pulsar_subscription_back_log > 10000", cause="no_consumers"))
-    assert {one.firing.labels["subscription"] for one in labelled.judged if one.outcome == REAL} == {"archive"}
+    assert {one.firing.labels["subscription"] for one in labelled.judged if one.outcome == REAL} == {
+        "archive"
+    }
 
 
 @pytest.mark.long

@@ -163,7 +163,10 @@ def test_healthy_subscription_has_no_advice_button(reader):
 
 @pytest.mark.long
 def test_worker_computes_one_advice_at_once(reader, monkeypatch):
-    data, concurrency = state_of(read_view(reader, address("billing"))), ConcurrencyLimit(running=1, waiting=0)
+    data, concurrency = (
+        state_of(read_view(reader, address("billing"))),
+        ConcurrencyLimit(running=1, waiting=0),
+    )
     requests = []
     monkeypatch.setattr(
         advice, "advice_within", lambda *parts, **_: requests.append(parts) or AdviceOutcome(FOUND, None)
@@ -180,7 +183,10 @@ def test_worker_computes_one_advice_at_once(reader, monkeypatch):
 
 @pytest.mark.long
 def test_lake_without_samples_is_explained(reader):
-    data, concurrency = state_of(read_view(reader, address("billing"))), ConcurrencyLimit(running=1, waiting=0)
+    data, concurrency = (
+        state_of(read_view(reader, address("billing"))),
+        ConcurrencyLimit(running=1, waiting=0),
+    )
     found = advice.compute_advice(reader, concurrency, data)
     assert found["found"] is None
     assert "Traceback" not in found["why_not"]

@@ -80,7 +80,9 @@ def test_intervals_show_open_ends_and_days():
 
 
 def test_only_old_forecasts_are_marked():
-    assert "Outdated: computed 1 h before this window's end." in deadlines_text(forecast(made_at_ms=END_MS - 60 * MINUTE_MS))
+    assert "Outdated: computed 1 h before this window's end." in deadlines_text(
+        forecast(made_at_ms=END_MS - 60 * MINUTE_MS)
+    )
     assert "Outdated" not in deadlines_text(forecast(made_at_ms=END_MS - 15 * MINUTE_MS))
 
 

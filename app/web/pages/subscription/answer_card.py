@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from dash import dcc, html
@@ -83,9 +84,19 @@ def _what_to_do(answer: VerdictAnswer) -> html.Div:
                 title=sentence("subscription.answer.naive_hint"),
                 className="naive",
             ),
+            *(
+                [html.P([html.Strong("Known bugs: "), *_lines(answer.bugs)], className="quiet")]
+                if answer.bugs
+                else []
+            ),
         ],
         className="answer-do",
     )
+
+
+def _lines(texts: Sequence[str]) -> list:
+    """Texts below each other."""
+    return [part for text in texts for part in (text, html.Br())][:-1]
 
 
 def _why(answer: VerdictAnswer) -> html.Div:
