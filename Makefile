@@ -33,12 +33,17 @@ demo: setup ## ingest the shipped recordings, print verdicts, serve 127.0.0.1:80
 serve: setup ## serve a lake that is there (SERVE_ARGS="--lake DIR --port N")
 	@$(BIN)/throttlescope serve $(SERVE_ARGS)
 
-# A quarter of the examples of property tests; `make test` tries all of them. The first time, the simulator is compiled before two workers would
-# both do it, for a minute each.
+# The simulator is compiled before several workers would all do it, for a minute each: the first time, and after a change of what it is compiled from.
+SIMULATOR = models/throttling/kernel/__pycache__/compiled
+$(SIMULATOR): $(VENV)/installed $(wildcard models/throttling/kernel/*.py) models/throttling/world.py models/throttling/columns.py
+	@$(BIN)/python -m throttlescope.app.services.whatif.warm
+	@mkdir -p $(@D) && touch $@
+
+# A quarter of the examples of property tests; `make test` tries all of them.
 check: setup ## the loop while writing: style and the tests that start no server (about 90 seconds on 2 cores)
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check --quiet .
-	@ls models/throttling/kernel/__pycache__/*.nbc > /dev/null 2>&1 || $(BIN)/python -m throttlescope.app.services.whatif.warm
+	@$(MAKE) --silent $(SIMULATOR)
 	@THROTTLESCOPE_EXAMPLES=0.25 $(BIN)/python -m pytest -q -n 3 --dist worksteal -m "$(NEEDS_NOTHING)" $(PYTEST_ARGS)
 
 # The simulator is compiled once, before several processes would do it side by side. The two halves run at once: see below.

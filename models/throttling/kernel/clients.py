@@ -49,12 +49,14 @@ def deliver(a, p, entry, count, redeliveries, acked, now):
     port = port_at(a, p)
     w = a[port + P.WORKER]
     worker = worker_at(a, w)
-    dispatcher = dispatcher_at(a, a[port + P.DISPATCHER])
-    messages = count * a[log_of(a, dispatcher) + G.MSGS] - acked
+    d = a[port + P.DISPATCHER]
+    msgs = a[log_of(a, dispatcher_at(a, d)) + G.MSGS]
+    size = a[H.QUEUE_SIZE]
+    messages = count * msgs - acked
     a[port + P.WAITING] += messages
     merged = False
-    if a[worker + W.QUEUE_HEAD] < a[worker + W.QUEUE_TAIL] and a[dispatcher + D.EXACT] == 0:
-        last = queue_at(a, w, a[worker + W.QUEUE_TAIL] - 1)
+    if a[worker + W.QUEUE_HEAD] < a[worker + W.QUEUE_TAIL] and a[dispatcher_at(a, d) + D.EXACT] == 0:
+        last = queue_at(a, w, (a[worker + W.QUEUE_TAIL] - 1))
         if (
             a[last + Q.PORT] == p
             and a[last + Q.EPOCH] == a[port + P.EPOCH]
@@ -64,7 +66,7 @@ def deliver(a, p, entry, count, redeliveries, acked, now):
             a[last + Q.LEFT] += messages
             merged = True
     if not merged:
-        if a[worker + W.QUEUE_TAIL] - a[worker + W.QUEUE_HEAD] == a[H.QUEUE_SIZE]:
+        if a[worker + W.QUEUE_TAIL] - a[worker + W.QUEUE_HEAD] == size:
             return QUEUE_FULL
         item = queue_at(a, w, a[worker + W.QUEUE_TAIL])
         a[item + Q.PORT] = p
@@ -109,24 +111,30 @@ def add_to_busy(a, port, entries, messages, now):
 def advance(a, w, now):
     """Let a client process until a time. Only what no other part waits for happens here."""
     worker = worker_at(a, w)
-    current = current_at(a, w)
     while a[worker + W.BUSY] == 1 and a[worker + W.BUSY_UNTIL] <= now and a[worker + W.HUNG] == 0:
-        if a[current + Q.PORT] >= 0:
-            if a[current + Q.LEFT] == 0:
-                status = _entries_done(a, w, current, a[current + Q.ENTRY], 1, a[worker + W.BUSY_UNTIL])
+        if a[current_at(a, w) + Q.PORT] >= 0:
+            if a[current_at(a, w) + Q.LEFT] == 0:
+                status = _entries_done(
+                    a,
+                    w,
+                    current_at(a, w),
+                    a[current_at(a, w) + Q.ENTRY],
+                    1,
+                    a[worker + W.BUSY_UNTIL],
+                )
                 if status != DONE:
                     return status
-            a[current + Q.PORT] = -1
+            a[current_at(a, w) + Q.PORT] = -1
         if a[worker + W.QUEUE_HEAD] == a[worker + W.QUEUE_TAIL]:
             a[worker + W.BUSY] = 0
             break
         head = queue_at(a, w, a[worker + W.QUEUE_HEAD])
         port = port_at(a, a[head + Q.PORT])
         processing = a[worker + W.PROCESSING_US]
-        dispatcher = dispatcher_at(a, a[port + P.DISPATCHER])
-        msgs = a[log_of(a, dispatcher) + G.MSGS]
+        d = a[port + P.DISPATCHER]
+        msgs = a[log_of(a, dispatcher_at(a, d)) + G.MSGS]
         whole = 0
-        if a[dispatcher + D.EXACT] == 0:
+        if a[dispatcher_at(a, d) + D.EXACT] == 0:
             whole = a[head + Q.LEFT]
             if processing > 0:
                 whole = min(whole, (now - a[worker + W.BUSY_UNTIL]) // processing)
@@ -150,6 +158,7 @@ def advance(a, w, now):
         a[head + Q.LEFT] -= 1
         a[port + P.TAKEN] += 1
         a[port + P.WAITING] -= 1
+        current = current_at(a, w)
         copy_row(a, current, head, Q.WIDTH)
         a[current + Q.ENTRY] = a[head + Q.ENTRY] + done_before // msgs
         # 0 says that this is the entry's last message.
@@ -158,7 +167,7 @@ def advance(a, w, now):
         if a[head + Q.LEFT] == 0:
             a[worker + W.QUEUE_HEAD] += 1
         if a[worker + W.EXPONENTIAL] == 1:
-            salt = a[log_of(a, dispatcher) + G.SALT]
+            salt = a[log_of(a, dispatcher_at(a, d)) + G.SALT]
             drawn = mixed(a[current + Q.ENTRY], salt + 1_000 + a[head + Q.LEFT]) % len(EXPONENTIAL)
             processing = processing * EXPONENTIAL[drawn] >> 16
         a[worker + W.BUSY_UNTIL] += processing
@@ -257,7 +266,8 @@ def fewer_unacked(a, p, messages):
 def request(a, w, at, p, messages, session):
     """A client requests more messages; the request is on its way until ``at``."""
     worker = worker_at(a, w)
-    if a[worker + W.FLOWS_TAIL] - a[worker + W.FLOWS_HEAD] == a[H.RING_SIZE]:
+    size = a[H.RING_SIZE]
+    if a[worker + W.FLOWS_TAIL] - a[worker + W.FLOWS_HEAD] == size:
         return RING_FULL
     row = flow_at(a, w, a[worker + W.FLOWS_TAIL])
     a[row + F.AT], a[row + F.PORT], a[row + F.MESSAGES], a[row + F.SESSION] = at, p, messages, session

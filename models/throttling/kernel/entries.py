@@ -64,7 +64,7 @@ def add_again(a, d, entry, redeliveries, acked):
 
 @compiled
 def add_replay(a, d, entry, redeliveries, acked):
-    """An entry waits to be read by its position, unless it expired meanwhile."""
+    """An entry waits to be read by its number, unless it expired meanwhile."""
     dispatcher = dispatcher_at(a, d)
     if entry < a[dispatcher + D.EXPIRED_BELOW]:
         return DONE

@@ -27,7 +27,7 @@ def mixed(number, salt):
 
 @compiled
 def published(a, g, before):
-    """Entries of a g that were published before a time."""
+    """Entries of a log that were published before a time."""
     log = log_at(a, g)
     if a[log + G.TICK_US] > 0:
         before = (before - 1) // a[log + G.TICK_US] * a[log + G.TICK_US] + 1

@@ -6,13 +6,12 @@ A client's messages are counted when somebody looks; its next time is only that 
 from __future__ import annotations
 
 from throttlescope.models.throttling.kernel.compilation import compiled
-from throttlescope.models.throttling.kernel.fields import NEVER, C, D, F, N, P, Q, R, W
+from throttlescope.models.throttling.kernel.fields import NEVER, C, D, F, H, N, P, Q, R, W
 from throttlescope.models.throttling.kernel.rows import (
     dispatcher_at,
     flow_at,
     nack_at,
     port_at,
-    ports_of_worker,
     queue_at,
     send_at,
     worker_at,
@@ -46,16 +45,17 @@ def schedule_worker(a, w):
     at = NEVER
     if a[worker + W.FLOWS_HEAD] < a[worker + W.FLOWS_TAIL]:
         at = a[flow_at(a, w, a[worker + W.FLOWS_HEAD]) + F.AT]
+    first, count = a[worker + W.FIRST_PORT], a[worker + W.PORT_COUNT]
     timed = False
-    for place in ports_of_worker(a, worker):
-        port = port_at(a, a[place])
+    for index in range(first, first + count):
+        port = port_at(a, a[a[H.WORKER_PORTS] + index])
         at = min(at, min(a[port + P.RECONNECT_AT], a[port + P.NACK_TIMER_AT]))
         timed = a[dispatcher_at(a, a[port + P.DISPATCHER]) + D.NACK_TIMER_US] > 0
     if a[worker + W.NACKS_HEAD] < a[worker + W.NACKS_TAIL] and not timed:
         at = min(at, a[nack_at(a, w, a[worker + W.NACKS_HEAD]) + N.DUE_AT])
     if a[worker + W.BUSY] == 1 and a[worker + W.HUNG] == 0:
-        for place in ports_of_worker(a, worker):
-            p = a[place]
+        for index in range(first, first + count):
+            p = a[a[H.WORKER_PORTS] + index]
             port = port_at(a, p)
             dispatcher = dispatcher_at(a, a[port + P.DISPATCHER])
             if a[dispatcher + D.EXACT] == 1 or a[port + P.BLOCKED] == 1 or a[dispatcher + D.BLOCKED] == 1:
@@ -65,7 +65,7 @@ def schedule_worker(a, w):
             if needed <= 0:
                 at = min(at, a[worker + W.BUSY_UNTIL])
             elif a[port + P.WAITING] >= needed:
-                ahead = needed - 1 if a[worker + W.PORT_COUNT] == 1 else _messages_ahead(a, w, p, needed)
+                ahead = needed - 1 if count == 1 else _messages_ahead(a, w, p, needed)
                 at = min(at, a[worker + W.BUSY_UNTIL] + ahead * a[worker + W.PROCESSING_US])
     a[worker + W.NEXT_AT] = at
 
