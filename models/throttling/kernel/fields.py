@@ -157,7 +157,7 @@ class G(IntEnum):
     WIDTH = auto()
 
 
-class Segment(IntEnum):
+class LogSegment(IntEnum):
     """A segment of a log: entries at even distances, as ``world.Segment``."""
 
     START_AT = 0
@@ -166,7 +166,7 @@ class Segment(IntEnum):
     WIDTH = auto()
 
 
-class Size(IntEnum):
+class LogSize(IntEnum):
     """A size of a log's entries, and up to which 32-bit number it is drawn."""
 
     BYTES = 0

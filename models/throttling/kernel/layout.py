@@ -38,14 +38,14 @@ from throttlescope.models.throttling.kernel.fields import (
     F,
     G,
     H,
+    LogSegment,
+    LogSize,
     M,
     N,
     P,
     Q,
     R,
     S,
-    Segment,
-    Size,
     T,
     W,
     X,
@@ -266,7 +266,7 @@ def _logs(world: World) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
             listed.append(np.asarray(log.listed_us, np.int64))
             filled += len(log.listed_us)
     times = np.concatenate(listed) if listed else np.zeros(1, np.int64)
-    return rows, _table(segments, Segment.WIDTH), times, _table(sizes, Size.WIDTH)
+    return rows, _table(segments, LogSegment.WIDTH), times, _table(sizes, LogSize.WIDTH)
 
 
 def _dispatchers(world: World) -> tuple[np.ndarray, np.ndarray]:

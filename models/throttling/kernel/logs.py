@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from throttlescope.models.throttling.kernel.compilation import compiled
-from throttlescope.models.throttling.kernel.fields import NEVER, D, E, G, H, Segment, Size
+from throttlescope.models.throttling.kernel.fields import NEVER, D, E, G, H, LogSegment, LogSize
 from throttlescope.models.throttling.kernel.rows import dispatcher_at, log_at
 
 
@@ -42,19 +42,23 @@ def published(a, g, before):
         return low
     # The last segment that begins before the time; what the earlier ones hold is its first entry's number.
     low, high = 0, a[log + G.SEGMENT_COUNT]
-    first = a[H.SEGMENTS] + a[log + G.FIRST_SEGMENT] * Segment.WIDTH
+    first = a[H.SEGMENTS] + a[log + G.FIRST_SEGMENT] * LogSegment.WIDTH
     while low < high:
         middle = (low + high) // 2
-        if a[first + middle * Segment.WIDTH + Segment.START_AT] < before:
+        if a[first + middle * LogSegment.WIDTH + LogSegment.START_AT] < before:
             low = middle + 1
         else:
             high = middle
     if low == 0:
         return 0
-    row = first + (low - 1) * Segment.WIDTH
-    end = a[row + Segment.WIDTH + Segment.START_AT] if low < a[log + G.SEGMENT_COUNT] else a[log + G.END_AT]
-    return a[row + Segment.FIRST_ENTRY] - (
-        -(min(before, end) - a[row + Segment.START_AT]) * a[row + Segment.PER_1000_S] // 1_000_000_000
+    row = first + (low - 1) * LogSegment.WIDTH
+    end = (
+        a[row + LogSegment.WIDTH + LogSegment.START_AT]
+        if low < a[log + G.SEGMENT_COUNT]
+        else a[log + G.END_AT]
+    )
+    return a[row + LogSegment.FIRST_ENTRY] - (
+        -(min(before, end) - a[row + LogSegment.START_AT]) * a[row + LogSegment.PER_1000_S] // 1_000_000_000
     )
 
 
@@ -76,21 +80,21 @@ def _own_time_of(a, g, entry):
         return NEVER
     # The last segment that begins at or before the entry; an empty one holds nothing, the one after it has the same first entry.
     low, high = 0, a[log + G.SEGMENT_COUNT]
-    first = a[H.SEGMENTS] + a[log + G.FIRST_SEGMENT] * Segment.WIDTH
+    first = a[H.SEGMENTS] + a[log + G.FIRST_SEGMENT] * LogSegment.WIDTH
     while low < high:
         middle = (low + high) // 2
-        if a[first + middle * Segment.WIDTH + Segment.FIRST_ENTRY] <= entry:
+        if a[first + middle * LogSegment.WIDTH + LogSegment.FIRST_ENTRY] <= entry:
             low = middle + 1
         else:
             high = middle
-    while low > 0 and a[first + (low - 1) * Segment.WIDTH + Segment.PER_1000_S] == 0:
+    while low > 0 and a[first + (low - 1) * LogSegment.WIDTH + LogSegment.PER_1000_S] == 0:
         low -= 1
     if low == 0:
         return NEVER
-    row = first + (low - 1) * Segment.WIDTH
+    row = first + (low - 1) * LogSegment.WIDTH
     return (
-        a[row + Segment.START_AT]
-        + (entry - a[row + Segment.FIRST_ENTRY]) * 1_000_000_000 // a[row + Segment.PER_1000_S]
+        a[row + LogSegment.START_AT]
+        + (entry - a[row + LogSegment.FIRST_ENTRY]) * 1_000_000_000 // a[row + LogSegment.PER_1000_S]
     )
 
 
@@ -100,12 +104,12 @@ def bytes_of(a, g, entry):
     log = log_at(a, g)
     first = a[log + G.FIRST_SIZE]
     if a[log + G.SIZE_COUNT] == 1:
-        return a[a[H.SIZES] + first * Size.WIDTH + Size.BYTES]
+        return a[a[H.SIZES] + first * LogSize.WIDTH + LogSize.BYTES]
     drawn = mixed(entry, a[log + G.SALT])
     for at in range(first, first + a[log + G.SIZE_COUNT]):
-        if drawn < a[a[H.SIZES] + at * Size.WIDTH + Size.BELOW]:
-            return a[a[H.SIZES] + at * Size.WIDTH + Size.BYTES]
-    return a[a[H.SIZES] + (first + a[log + G.SIZE_COUNT] - 1) * Size.WIDTH + Size.BYTES]
+        if drawn < a[a[H.SIZES] + at * LogSize.WIDTH + LogSize.BELOW]:
+            return a[a[H.SIZES] + at * LogSize.WIDTH + LogSize.BYTES]
+    return a[a[H.SIZES] + (first + a[log + G.SIZE_COUNT] - 1) * LogSize.WIDTH + LogSize.BYTES]
 
 
 @compiled
@@ -113,7 +117,7 @@ def bytes_of_range(a, g, first, count):
     """Stored bytes of entries that follow each other."""
     log = log_at(a, g)
     if a[log + G.SIZE_COUNT] == 1:
-        return a[a[H.SIZES] + a[log + G.FIRST_SIZE] * Size.WIDTH + Size.BYTES] * count
+        return a[a[H.SIZES] + a[log + G.FIRST_SIZE] * LogSize.WIDTH + LogSize.BYTES] * count
     total = 0
     for entry in range(first, first + count):
         total += bytes_of(a, g, entry)
