@@ -105,11 +105,11 @@ SENTENCES = {
     "data_quality.replicators": "Replicators",
     "data_quality.replicators.seen": "In this lake: {series} series seen.",
     "data_quality.replicators.not_read": (
-        "In this lake: cannot be counted here, because their metrics are not read."
+        "In this lake: no series of them. Nothing is replicated, or the brokers do not expose it (replicationMetricsEnabled)."
     ),
     "data_quality.replicators.means": (
-        "Replication to another cluster has a backlog and a limit of its own (pulsar_replication_backlog, replicatorDispatchRate). Neither is "
-        "read, so a replicator that falls behind is not on any page."
+        "A replicator is judged as a subscription is, by its own backlog and its own limit. Whether a publish limit of the remote cluster or a "
+        "slow way there holds it back is known only where the remote cluster's metrics are in this lake too."
     ),
     "data_quality.not_loaded": "Topics that are not loaded",
     "data_quality.not_loaded.seen": (
