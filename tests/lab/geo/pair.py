@@ -84,9 +84,7 @@ class GeoCluster:
         """Wait until the cluster can publish and deliver."""
         assert self._process is not None
         timeout_s = self._starter.startup_timeout_s
-        self._process.wait_until_ready(
-            lambda: healthy(self.web_address), self.name, self.log_file, timeout_s
-        )
+        self._process.wait_until_ready(lambda: healthy(self.web_address), self.name, self.log_file, timeout_s)
 
     def stop(self) -> None:
         """End the process by SIGTERM; its data stays."""
@@ -193,9 +191,7 @@ def _claimed() -> Iterator[tuple[str, ...]]:
     for number in range(_BLOCKS):
         with contextlib.ExitStack() as stack:
             try:
-                hosts = stack.enter_context(
-                    claimed_hosts(2, (f"127.0.{number}.4", f"127.0.{number}.5"))
-                )
+                hosts = stack.enter_context(claimed_hosts(2, (f"127.0.{number}.4", f"127.0.{number}.5")))
             except RuntimeError:
                 continue
             yield hosts
