@@ -36,6 +36,14 @@ _TOPIC_POLICIES = {
     "topic_backlog_quotas": "backlogQuotaMap",
     "topic_retention": "retention",
 }
+#: Further fields of a topic's stats that no rule reads.
+_DROPPED_GEO_STATS = re.compile(
+    r"draining|filter[A-Z]|nonContiguous|[oO]ffload|.*TxnCount$|last(Acked|Consumed)Time$|clientVersion$|supportsPartial|chunked|"
+    r"consumersAfterMark|systemTopic|delayedMessageIndex|firstMessagesSent|firstConsumedFlow|allowOutOfOrder"
+)
+#: A publish limit pauses a connection and a quota may close it, with all replicators that share it.
+_NEEDS_OWN_CONNECTION = frozenset(["remote_publish_limit", "remote_quota"])
+_SEPARATE_TRIES = 12
 #: Of a replicator's cursor only what says whether it reads.
 _CURSOR = (
     "markDeletePosition", "readPosition", "waitingReadOp", "pendingReadOps", "messagesConsumedCounter", "cursorLedger", "state",
@@ -70,6 +78,28 @@ def _wait_for_topic(cluster: GeoCluster, topic: ReplicatedTopic) -> None:
         if time.monotonic() > deadline:
             raise RuntimeError(f"{topic.full_name} is not on {cluster.name} after {_APPEAR_S} s")
         time.sleep(0.5)
+
+
+def separate_connections(pair: Pair, topics: Iterable[ReplicatedTopic]) -> None:
+    """Give replicators whose connection will be paused or closed one of their own: unloaded, a topic draws another one."""
+    topics = list(topics)
+    for _ in range(_SEPARATE_TRIES):
+        lines = {topic: _connection(pair, topic) for topic in topics}
+        wanted = [topic for topic in topics if topic.truth.cause in _NEEDS_OWN_CONNECTION]
+        shared = [topic for topic in wanted if sum(line == lines[topic] for line in lines.values()) > 1]
+        if not shared and all(lines.values()):
+            return
+        for topic in shared:
+            if lines[topic]:
+                pair.cluster(topic.source).admin.call("PUT", f"{_path(topic)}/unload")
+        time.sleep(2)
+    raise RuntimeError("replicators share connections, or are not connected")
+
+
+def _connection(pair: Pair, topic: ReplicatedTopic) -> str | None:
+    """The connection of a topic's replicator to the remote cluster."""
+    body = pair.cluster(topic.source).admin.get_text(f"/admin/v2{_path(topic)}/stats")
+    return json.loads(body or "{}").get("replication", {}).get(topic.remote, {}).get("outboundConnection")
 
 
 def apply(pair: Pair, topic: ReplicatedTopic | None, step: GeoStep) -> None:
@@ -220,16 +250,20 @@ def _thin(body: str | None) -> str | None:
     """A topic's stats without what is large and what no rule reads; replication and publishers stay."""
     if not body:
         return body
-    kept = _without(json.loads(body), DROPPED_STATS - {"replication", "publishers"})
-    return json.dumps(kept, separators=(",", ":"))
+    return json.dumps(_kept(json.loads(body)), separators=(",", ":"))
 
 
-def _without(value: Any, names: frozenset[str]) -> Any:
+def _kept(value: Any) -> Any:
     if isinstance(value, dict):
-        return {name: _without(item, names) for name, item in value.items() if name not in names}
+        return {name: _kept(item) for name, item in value.items() if not _is_dropped(name)}
     if isinstance(value, list):
-        return [_without(item, names) for item in value]
+        return [_kept(item) for item in value]
     return value
+
+
+def _is_dropped(name: str) -> bool:
+    dropped = DROPPED_STATS - {"replication", "publishers"}
+    return name in dropped or _DROPPED_GEO_STATS.match(name) is not None
 
 
 def _cursors(body: str | None) -> str | None:

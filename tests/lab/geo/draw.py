@@ -135,7 +135,8 @@ def _schema(d: Draw) -> Fields:
             {"action": "refuse_schemas", "cluster": "west"},
             {"action": "change_schema", "cluster": "east"},
         ],
-        relief=[{"action": "accept_schemas", "cluster": "west"}],
+        # The producer stays paused until the topic is loaded again.
+        relief=[{"action": "accept_schemas", "cluster": "west"}, {"action": "unload", "cluster": "east"}],
         truth={"side": "neither", "cause": "schema_refused"},
         grows_per_s=round(0.9 * producer["rate_msg"], 2),
         drains_within_s=240,

@@ -13,7 +13,14 @@ from typing import Any
 import pulsar
 import requests
 
-from tests.lab.geo.control import LOCAL_SUBSCRIPTION, apply, create_topics, policy_rows, stats_rows
+from tests.lab.geo.control import (
+    LOCAL_SUBSCRIPTION,
+    apply,
+    create_topics,
+    policy_rows,
+    separate_connections,
+    stats_rows,
+)
 from tests.lab.geo.model import TENANT, TOPIC, GeoScenario, GeoStep, ReplicatedTopic
 from tests.lab.geo.pair import Pair
 from tests.lab.geo.schema_producer import SchemaProducer
@@ -119,6 +126,7 @@ class GeoPlay:
         with ThreadPoolExecutor(4) as pool:
             names = [topic.name for topic in self.scenario.topics]
             list(pool.map(lambda name: self.loads[name].command(name, "connect"), names))
+        separate_connections(self.pair, self.scenario.topics)
         start_s = time.time() + 5
         self.played.start_ms = round(start_s * 1000)
         for name, load in self.loads.items():

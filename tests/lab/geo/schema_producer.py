@@ -24,7 +24,7 @@ class OrderV2(Record):
     """An order with one more field: compatible, but a version of its own."""
 
     text = String()
-    note = String()
+    note = String(required_default=True)
 
 
 class SchemaProducer:
