@@ -15,7 +15,7 @@ from typing import Any
 from tests.lab.admin import Admin
 from tests.lab.fleet.play import DROPPED_STATS, KEPT_SETTINGS
 from tests.lab.geo.model import TOPIC, GeoScenario, GeoStep, ReplicatedTopic
-from tests.lab.geo.pair import EAST, WEST, GeoCluster, Pair
+from tests.lab.geo.pair import GeoCluster, Pair
 
 _EARLIEST = {"ledgerId": -1, "entryId": -1}
 _APPEAR_S = 30
@@ -56,7 +56,7 @@ def create_topics(pair: Pair, topics: Iterable[ReplicatedTopic]) -> None:
     topics = list(topics)
     for topic in topics:
         for cluster in pair.clusters:
-            body = {"bundles": {"numBundles": 1}, "replication_clusters": [EAST, WEST]}
+            body = {"bundles": {"numBundles": 1}, "replication_clusters": list(pair.names)}
             cluster.admin.call("PUT", f"/namespaces/{topic.namespace}", body)
     for topic in topics:
         source = pair.cluster(topic.source)
@@ -99,7 +99,12 @@ def separate_connections(pair: Pair, topics: Iterable[ReplicatedTopic]) -> None:
 def _connection(pair: Pair, topic: ReplicatedTopic) -> str | None:
     """The connection of a topic's replicator to the remote cluster."""
     body = pair.cluster(topic.source).admin.get_text(f"/admin/v2{_path(topic)}/stats")
-    return json.loads(body or "{}").get("replication", {}).get(topic.remote, {}).get("outboundConnection")
+    return (
+        json.loads(body or "{}")
+        .get("replication", {})
+        .get(pair.cluster(topic.remote).cluster, {})
+        .get("outboundConnection")
+    )
 
 
 def apply(pair: Pair, topic: ReplicatedTopic | None, step: GeoStep) -> None:
@@ -174,7 +179,7 @@ def policy_rows(pair: Pair, scenario: GeoScenario) -> list[dict[str, Any]]:
     for cluster in pair.clusters:
         if not cluster.alive:
             continue
-        ask = _Asking(cluster, scenario)
+        ask = _Asking(cluster)
         address = cluster.web_address
         ask.policy("broker_configuration_runtime", address, "/admin/v2/brokers/configuration/runtime")
         ask.policy("broker_dynamic_configuration", address, "/admin/v2/brokers/configuration/values")
@@ -201,7 +206,7 @@ def stats_rows(pair: Pair, scenario: GeoScenario) -> tuple[list[dict[str, Any]],
             continue
         for topic in scenario.topics:
             row = {
-                "cluster": scenario.label(cluster.name),
+                "cluster": cluster.cluster,
                 "topic": topic.full_name,
                 "partition": -1,
                 "observed_ms": round(time.time() * 1000),
@@ -217,9 +222,9 @@ def stats_rows(pair: Pair, scenario: GeoScenario) -> tuple[list[dict[str, Any]],
 class _Asking:
     """Answers of one cluster, as rows."""
 
-    def __init__(self, cluster: GeoCluster, scenario: GeoScenario) -> None:
+    def __init__(self, cluster: GeoCluster) -> None:
         self._admin, self._address = cluster.admin, cluster.web_address
-        self._label = scenario.label(cluster.name)
+        self._label = cluster.cluster
         self.rows: list[dict[str, Any]] = []
 
     def policy(self, scope: str, key: str, path: str) -> None:

@@ -153,11 +153,6 @@ class ReplicatedTopic(Model):
         """The cluster that receives."""
         return "west" if self.source == "east" else "east"
 
-    @property
-    def cursor(self) -> str:
-        """Pulsar's own name of the replicator's cursor, which its truth is stored under."""
-        return f"pulsar.repl.{self.remote}"
-
 
 class GeoScenario(Model):
     """Two clusters, the topics that they replicate, and what happens to them."""
@@ -198,8 +193,12 @@ class GeoScenario(Model):
         return sum(topic.producer.rate_msg for topic in self.topics)
 
     def label(self, cluster: str) -> str:
-        """The label ``cluster`` of a cluster's series in the recording."""
+        """Pulsar's name of a cluster, which is the label ``cluster`` of its series: recordings never mix in one lake."""
         return f"{self.name}-{cluster}"
+
+    def cursor(self, topic: ReplicatedTopic) -> str:
+        """Pulsar's own name of a replicator's cursor, which its truth is stored under."""
+        return f"pulsar.repl.{self.label(topic.remote)}"
 
     def to_yaml(self) -> str:
         """The text of its file."""

@@ -34,9 +34,13 @@ _LISTENER = "network"
 
 @dataclass
 class GeoCluster:
-    """One cluster of a pair: a standalone that keeps its name, address and data while its process ends and starts again."""
+    """One cluster of a pair: a standalone that keeps its name, address and data while its process ends and starts again.
+
+    ``name`` is its part, ``east`` or ``west``; ``cluster`` is the name that Pulsar has for it.
+    """
 
     name: str
+    cluster: str
     host: str
     log_file: Path
     _command: list[str] = field(repr=False)
@@ -61,7 +65,7 @@ class GeoCluster:
     @property
     def admin(self) -> Admin:
         """A client of the admin API."""
-        return Admin(self.admin_url, self.name)
+        return Admin(self.admin_url, self.cluster)
 
     @property
     def pid(self) -> int:
@@ -111,6 +115,11 @@ class Pair:
         return self.east, self.west
 
     @property
+    def names(self) -> tuple[str, str]:
+        """Pulsar's names of both."""
+        return self.east.cluster, self.west.cluster
+
+    @property
     def pids(self) -> dict[str, int]:
         """Process ids of everything that is alive, by name."""
         alive = {cluster.name: cluster.pid for cluster in self.clusters if cluster.alive}
@@ -127,6 +136,7 @@ def running_pair(
     overrides: Mapping[str, str] | None = None,
     *,
     scratch_dir: Path,
+    names: tuple[str, str] = (EAST, WEST),
     version: str = BROKER_VERSION,
     heap_mb: int = 384,
     direct_mb: int = 512,
@@ -144,6 +154,8 @@ def running_pair(
         More settings of ``standalone.conf``, the same for both; they win.
     scratch_dir
         Configuration, logs, metadata and ledgers; metadata and ledgers go with the end, logs and configuration stay.
+    names
+        Pulsar's names of the two clusters, labels of every series.
     version
         Pulsar's version; its jars are fetched when they are not there.
     heap_mb, direct_mb
@@ -172,8 +184,16 @@ def running_pair(
         )
         own = [{"advertisedAddress": hosts[0]}, _listeners(hosts[1], network)]
         clusters = [
-            _member(name, host, profile, {**addresses, **(overrides or {})}, starter, heap_mb, direct_mb)
-            for name, host, addresses in zip((EAST, WEST), hosts, own, strict=True)
+            _member(
+                name,
+                host,
+                profile,
+                {"clusterName": cluster, **addresses, **(overrides or {})},
+                starter,
+                heap_mb,
+                direct_mb,
+            )
+            for name, cluster, host, addresses in zip((EAST, WEST), names, hosts, own, strict=True)
         ]
         pair = Pair(clusters[0], clusters[1], network)
         stack.callback(_end, pair)
@@ -215,7 +235,6 @@ def _member(
         **common,
         **BOOKIE_SETTINGS,
         "loadBalancerEnabled": "false",
-        "clusterName": name,
         "brokerServicePort": str(BROKER_PORT),
         "webServicePort": str(WEB_PORT),
         **overrides,
@@ -237,7 +256,9 @@ def _member(
         heap_mb=heap_mb,
         direct_mb=direct_mb,
     )
-    return GeoCluster(name, host, starter.scratch_dir / f"{name}.log", command, starter)
+    return GeoCluster(
+        name, settings["clusterName"], host, starter.scratch_dir / f"{name}.log", command, starter
+    )
 
 
 def _listeners(host: str, network: Network) -> dict[str, str]:
@@ -256,18 +277,20 @@ def _introduce(pair: Pair) -> None:
         "brokerServiceUrl": pair.network.service_url,
         "listenerName": _LISTENER,
     }
-    east.admin.call("PUT", "/clusters/west", to_west)
+    east.admin.call("PUT", f"/clusters/{west.cluster}", to_west)
     to_east = {"serviceUrl": east.admin_url, "brokerServiceUrl": east.service_url}
-    west.admin.call("PUT", "/clusters/east", to_east)
+    west.admin.call("PUT", f"/clusters/{east.cluster}", to_east)
     for cluster in pair.clusters:
-        _wait_for_clusters(cluster)
-        cluster.admin.call("PUT", f"/tenants/{TENANT}", {"allowedClusters": [EAST, WEST], "adminRoles": []})
+        _wait_for_clusters(cluster, pair.names)
+        cluster.admin.call(
+            "PUT", f"/tenants/{TENANT}", {"allowedClusters": list(pair.names), "adminRoles": []}
+        )
 
 
-def _wait_for_clusters(cluster: GeoCluster) -> None:
+def _wait_for_clusters(cluster: GeoCluster, names: tuple[str, ...]) -> None:
     """Wait until a cluster lists both: it keeps its list for a moment, and registers itself after it is healthy."""
     deadline = time.monotonic() + _REGISTER_S
-    while not {EAST, WEST} <= (seen := set(json.loads(cluster.admin.get_text("/admin/v2/clusters") or "[]"))):
+    while not set(names) <= (seen := set(json.loads(cluster.admin.get_text("/admin/v2/clusters") or "[]"))):
         if time.monotonic() > deadline:
             raise RuntimeError(f"{cluster.name} lists the clusters {sorted(seen)} after {_REGISTER_S} s")
         time.sleep(0.3)

@@ -1,7 +1,7 @@
 """From a geo scenario to its recording: in, a scenario; out, a folder of the recordings' format, or why there is none.
 
 One pair of clusters, one Prometheus that scrapes both and a load process per cluster that sends, alive for the length of the scenario. The
-folder holds both clusters: series are labelled ``<recording>-east`` and ``<recording>-west``, and rows of the admin API's answers name
+folder holds both clusters: they are called ``<recording>-east`` and ``<recording>-west`` by Pulsar itself, and rows of the admin API's answers name
 theirs. Of the samples only metrics that a pull takes, and those of replication, are kept.
 """
 
@@ -18,7 +18,7 @@ from typing import Any
 import pulsar
 
 from tests.lab.geo.model import GeoScenario
-from tests.lab.geo.pair import running_pair
+from tests.lab.geo.pair import EAST, WEST, running_pair
 from tests.lab.geo.play import GeoPlay, GeoPlayed, load_of
 from tests.lab.geo.truth import find_truth
 from tests.lab.loadprocess import running_load
@@ -142,6 +142,7 @@ def _playing(
                 scenario.profile,
                 SETTINGS,
                 scratch_dir=scratch_dir,
+                names=(scenario.label(EAST), scenario.label(WEST)),
                 max_lifetime_s=lifetime_s,
                 priority=priority,
             )

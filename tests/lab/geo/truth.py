@@ -73,21 +73,23 @@ def find_truth(played: GeoPlayed, series: list[Series]) -> GeoTruth:
     return found
 
 
-def backlog(series: list[Series], cluster: str, topic: ReplicatedTopic, start_ms: int, end_ms: int) -> Points:
+def backlog(
+    series: list[Series], scenario: GeoScenario, topic: ReplicatedTopic, start_ms: int, end_ms: int
+) -> Points:
     """Entries that a replicator has yet to send, per scrape."""
-    return metric(series, BACKLOG, cluster, topic, start_ms, end_ms)
+    return metric(series, BACKLOG, scenario, topic, start_ms, end_ms)
 
 
 def metric(
-    series: list[Series], name: str, cluster: str, topic: ReplicatedTopic, start_ms: int, end_ms: int
+    series: list[Series], name: str, scenario: GeoScenario, topic: ReplicatedTopic, start_ms: int, end_ms: int
 ) -> Points:
     """One metric of a replicator, per scrape."""
     wanted = {
         "__name__": name,
-        "cluster": cluster,
+        "cluster": scenario.label(topic.source),
         "namespace": topic.namespace,
         "topic": topic.full_name,
-        "remote_cluster": topic.remote,
+        "remote_cluster": scenario.label(topic.remote),
     }
     points = [
         (at_ms, value)
@@ -119,9 +121,8 @@ def _spans(played: GeoPlayed, topic: ReplicatedTopic) -> tuple[dict[str, tuple[i
 def _check(
     scenario: GeoScenario, topic: ReplicatedTopic, series: list[Series], spans: dict[str, tuple[int, int]]
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    label = scenario.label(topic.source)
-    during = backlog(series, label, topic, *spans["cause"])
-    after = backlog(series, label, topic, *spans["relieved"])
+    during = backlog(series, scenario, topic, *spans["cause"])
+    after = backlog(series, scenario, topic, *spans["relieved"])
     cause: dict[str, Any] = {"topic": topic.name, "state": "cause"}
     if topic.grows_per_s is None:
         cause |= _stays_below(during, topic.below_entries)
@@ -175,7 +176,7 @@ def _row(scenario: GeoScenario, topic: ReplicatedTopic, start_ms: int, end_ms: i
         "namespace": topic.namespace,
         "topic": topic.full_name,
         "partition": -1,
-        "subscription": topic.cursor,
+        "subscription": scenario.cursor(topic),
         "start_ms": start_ms,
         "end_ms": end_ms,
         "family": topic.family,
