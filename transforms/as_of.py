@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 
 from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
 from throttlescope.ingest.contracts.vocabulary import LEVELS
+from throttlescope.ingest.core.subscription_name import REPLICATOR_PREFIX
 
 #: A snapshot speaks for moments up to this long after it, and the first for moments this long before it.
 KNOWN_FOR_MS = 7 * 24 * 3_600_000
@@ -157,14 +158,20 @@ def _answered_ms(limits: pa.Table, order: np.ndarray, new: np.ndarray) -> pa.Arr
 
 
 def _topic_subscriptions(limits: pa.Table, first_rows: np.ndarray) -> pa.Array:
-    """How many keys of the same topic partition have a snapshot of the same time, for the first row of each snapshot."""
+    """How many subscriptions of the same topic partition have a snapshot of the same time, for the first row of each snapshot.
+
+    Replicators have one too, and take nothing of the topic's limit.
+    """
     names = [*(name for name in SUBSCRIPTION_KEY_NAMES if name != "subscription"), "observed_ms"]
     place = np.zeros(len(first_rows), np.int64)
     for name in names:
         codes = pc.dictionary_encode(limits[name].take(pa.array(first_rows)).combine_chunks())
         codes = codes.indices.to_numpy() if len(first_rows) else place
         _, place = np.unique(place * (int(codes.max(initial=0)) + 1) + codes, return_inverse=True)
-    return pa.array(np.bincount(place)[place] if len(place) else place)
+    counted = pc.invert(
+        pc.starts_with(limits["subscription"].take(pa.array(first_rows)), REPLICATOR_PREFIX)
+    ).to_numpy(zero_copy_only=False)
+    return pa.array(np.bincount(place, counted)[place].astype(np.int64) if len(place) else place)
 
 
 def _changes(facts: pa.Table, key_of: np.ndarray) -> tuple[pa.Array, pa.Array]:

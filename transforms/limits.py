@@ -13,9 +13,12 @@ subscription            the subscription's own policy, the topic's (local, then 
 topic                   the topic's policy (local, then global), the namespace's for the local cluster (else
                         its legacy ``clusterDispatchRate``), the broker's setting per topic
 broker                  the owner broker's own setting
+a replicator            the topic's policy (local, then global), the namespace's for the local cluster, the
+                        broker's setting per replicator
 ======================  =================================================================================
 
-System topics ignore the namespace's records. Limits of topic and subscription hold per partition. Broker settings are per
+A replicator has one limiter of its own, in the place of a subscription's; those of topic and broker do not count what it reads. It
+counts entries. System topics ignore the namespace's records. Limits of topic and subscription hold per partition. Broker settings are per
 second, and their relative flag has no effect.
 """
 
@@ -33,6 +36,7 @@ import pyarrow.compute as pc
 
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.contracts.vocabulary import LEVELS
+from throttlescope.ingest.core.subscription_name import REPLICATOR_PREFIX, remote_cluster
 from throttlescope.ingest.core.system_names import is_system_topic
 from throttlescope.ingest.core.times import BLOCK_MS, DAY_MS, SECOND_MS, date_of
 from throttlescope.ingest.lake import Lake
@@ -56,6 +60,16 @@ _BROKER_SETTINGS = {
         "dispatchThrottlingRatePerSubscriptionInByte",
     ),
 }
+#: Where a namespace keeps the records of a level, by Pulsar cluster; the first that sets anything counts.
+_NAMESPACE_RATES = {
+    "topic": ("topicDispatchRate", "clusterDispatchRate"),
+    "subscription": ("subscriptionDispatchRate",),
+}
+#: The limiter of a replicator.
+_REPLICATOR_SETTINGS = (
+    "dispatchThrottlingRatePerReplicatorInMsg",
+    "dispatchThrottlingRatePerReplicatorInByte",
+)
 _PER_BROKER = ("broker_configuration_runtime", "broker_dynamic_configuration", "broker_version")
 
 
@@ -246,6 +260,10 @@ class _Key:
     def physical_topic(self) -> str:
         return self.topic if self.partition < 0 else f"{self.topic}-partition-{self.partition}"
 
+    @property
+    def is_replicator(self) -> bool:
+        return remote_cluster(self.subscription) is not None
+
 
 @dataclass(frozen=True)
 class _Record:
@@ -337,7 +355,16 @@ class _Known:
             for name in self.answer("topic_subscriptions", topic) or ():
                 for partition in range(count) if count else (-1,):
                     found.add(_Key(self.cluster, namespace, topic, partition, name))
+            for remote in self._remote_clusters(namespace):
+                for partition in range(count) if count else (-1,):
+                    found.add(_Key(self.cluster, namespace, topic, partition, REPLICATOR_PREFIX + remote))
         return found
+
+    def _remote_clusters(self, namespace: str) -> set[str]:
+        """Where a namespace's topics are replicated to; none where it is not known which of its clusters is this one."""
+        clusters = (self.answer("namespace", namespace) or {}).get("replication_clusters") or ()
+        local = self._cluster_names()
+        return set(clusters) - local if len(local) == 1 else set()
 
     def is_news(self, snapshot: Sequence[Mapping], key: _Key) -> bool:
         """Whether a snapshot answered anything that this subscription's limits rest on."""
@@ -393,10 +420,11 @@ class _Known:
                     "rate_bytes": record.bytes if record.bytes > 0 else None,
                     "period_s": record.period_s,
                     "counts": "entries"
-                    if _true(facts.get("dispatchThrottlingOnBatchMessageEnabled"))
+                    if key.is_replicator or _true(facts.get("dispatchThrottlingOnBatchMessageEnabled"))
                     else "messages",
                     "relative_to_publish": record.relative,
-                    "exempt_caught_up": _false(facts.get("dispatchThrottlingOnNonBacklogConsumerEnabled")),
+                    "exempt_caught_up": not key.is_replicator
+                    and _false(facts.get("dispatchThrottlingOnNonBacklogConsumerEnabled")),
                     "read_batch_entries": None if batch is None else int(batch),
                     "read_size_bytes": int(facts.get("dispatcherMaxReadSizeBytes", _DEFAULT_READ_SIZE_BYTES)),
                     "broker": owner,
@@ -422,6 +450,10 @@ class _Known:
     def _chain(
         self, level: str, key: _Key, owner: str | None, runtime: Mapping | None
     ) -> Iterable[tuple[str, _Record | None]]:
+        if key.is_replicator:
+            if level == "subscription":
+                yield from self._replicator_chain(key, runtime)
+            return
         if level != "broker":
             scope = "topic_dispatch_rate" if level == "topic" else "topic_subscription_dispatch_rate"
             # Without topic level policies a broker keeps none and refuses to answer for them.
@@ -432,21 +464,24 @@ class _Known:
                 yield "topic_policy", self._policy(scope, key.topic)
                 yield "global_topic_policy", self._policy(f"global_{scope}", key.topic)
             if not is_system_topic(key.topic):
-                yield "namespace_policy", self._namespace(level, key.namespace, runtime)
-        yield self._broker(level, owner, runtime)
+                yield "namespace_policy", self._namespace(_NAMESPACE_RATES[level], key.namespace, runtime)
+        yield self._broker(_BROKER_SETTINGS[level], runtime)
+
+    def _replicator_chain(self, key: _Key, runtime: Mapping | None) -> Iterable[tuple[str, _Record | None]]:
+        if not _false((runtime or {}).get("topicLevelPoliciesEnabled")):
+            yield "topic_policy", self._policy("topic_replicator_dispatch_rate", key.topic)
+            yield "global_topic_policy", self._policy("global_topic_replicator_dispatch_rate", key.topic)
+        if not is_system_topic(key.topic):
+            yield "namespace_policy", self._namespace(("replicatorDispatchRate",), key.namespace, runtime)
+        yield self._broker(_REPLICATOR_SETTINGS, runtime)
 
     def _policy(self, scope: str, key: str) -> _Record | None:
         return _Record.of(self.answer(scope, key)) if self.has_answer(scope, key) else None
 
-    def _namespace(self, level: str, namespace: str, runtime: Mapping | None) -> _Record | None:
+    def _namespace(self, names: Sequence[str], namespace: str, runtime: Mapping | None) -> _Record | None:
         if not self.has_answer("namespace", namespace):
             return None
         policies = self.answer("namespace", namespace) or {}
-        names = (
-            ("topicDispatchRate", "clusterDispatchRate")
-            if level == "topic"
-            else ("subscriptionDispatchRate",)
-        )
         maps = [policies[name] for name in names if policies.get(name)]
         if not maps:
             return _Record()
@@ -462,8 +497,8 @@ class _Known:
         found = (_Record.of(by_cluster.get(local)) for by_cluster in maps)
         return next((record for record in found if record.sets), _Record())
 
-    def _broker(self, level: str, owner: str | None, runtime: Mapping | None) -> tuple[str, _Record | None]:
-        msg, size = _BROKER_SETTINGS[level]
+    def _broker(self, settings: tuple[str, str], runtime: Mapping | None) -> tuple[str, _Record | None]:
+        msg, size = settings
         dynamic = {}
         for broker in self.keys("broker_dynamic_configuration"):
             dynamic.update(self.answer("broker_dynamic_configuration", broker) or {})

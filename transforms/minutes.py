@@ -19,6 +19,7 @@ from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES, TOPIC_KE
 from throttlescope.ingest.contracts.results import RULE_COLUMNS, STATS_COLUMNS
 from throttlescope.ingest.contracts.vocabulary import LEVELS, UNITS
 from throttlescope.ingest.core.selector import EQUAL, Matcher, Selector, metric_selector, parse_selector
+from throttlescope.ingest.core.subscription_name import REPLICATOR_PREFIX, remote_cluster
 from throttlescope.ingest.core.times import BLOCK_MS, MINUTE_MS, date_of
 from throttlescope.ingest.lake import DataFile
 from throttlescope.ingest.lake.parquet import dataset, read_parquet, reporting_store_errors
@@ -53,7 +54,15 @@ _TOPIC_COUNTERS: dict[str, Selector] = {
     "in_msg_delta": metric_selector("pulsar_in_messages_total"),
     "in_bytes_delta": metric_selector("pulsar_in_bytes_total"),
 }
-_BACKLOG_SAMPLES = metric_selector(BACKLOG)
+#: What says that a subscription, or a replicator, is there.
+BACKLOG_METRICS = (BACKLOG, "pulsar_replication_backlog")
+_BACKLOG_SAMPLES = tuple(metric_selector(name) for name in BACKLOG_METRICS)
+#: What the rules read of the same topics in the clusters that replicators send to.
+REMOTE_METRICS = (
+    "pulsar_publish_rate_limit_times",
+    "pulsar_storage_backlog_size",
+    "pulsar_storage_backlog_quota_limit",
+)
 _PERMITS = metric_selector("pulsar_consumer_available_permits")
 
 #: Rows of one batch: a few dozen arrays of keys x minutes are in memory at a time.
@@ -78,7 +87,7 @@ SCHEMA = pa.schema(
 def metrics_read() -> set[str]:
     """Metrics that signals are made of."""
     selectors = {selector for rule in column_rules().values() for selector in rule.selectors}
-    selectors |= {*_COUNTERS.values(), *_TOPIC_COUNTERS.values(), _BACKLOG_SAMPLES, _PERMITS}
+    selectors |= {*_COUNTERS.values(), *_TOPIC_COUNTERS.values(), *_BACKLOG_SAMPLES, _PERMITS}
     return {selector.metric_name for selector in selectors}
 
 
@@ -98,6 +107,8 @@ class MinutesTask:
         Paths of files of ``limits`` and ``topic_stats`` that may speak of them.
     newest_ms : mapping
         Time of the newest sample of each cluster of the task.
+    other_clusters : frozenset of str
+        Clusters of which only :data:`REMOTE_METRICS` are read: replicators of the task may send to them.
     """
 
     start_ms: int
@@ -107,14 +118,13 @@ class MinutesTask:
     limit_files: tuple[str, ...]
     stats_files: tuple[str, ...]
     newest_ms: Mapping[str, int]
+    other_clusters: frozenset[str] = frozenset()
 
 
 def task_rows(task: MinutesTask) -> Iterator[pa.RecordBatch]:
     """Rows of a task in batches of :data:`SCHEMA`, in the order of hours, keys and minutes."""
     source = LakeSampleSource(task.sample_files, _catalogue(task))
-    keys = {_key(one) for one in source.select(_BACKLOG_SAMPLES, task.start_ms - BLOCK_MS, task.end_ms)} - {
-        None
-    }
+    keys = {_key(one) for one in _backlog_series(source, task.start_ms - BLOCK_MS, task.end_ms)} - {None}
     if not keys:
         return
     topics = pa.array(sorted({key[2] for key in keys}))
@@ -151,12 +161,12 @@ def minute_rows(
     A subscription partition is there in a minute when its backlog was scraped in it, or is current at its end. Of a broker
     that is scraped twice one target is read.
     """
-    if not overlap(source.select(_BACKLOG_SAMPLES, start_ms - deltas.LONGEST_GAP_MS, end_ms)):
+    if not overlap(_backlog_series(source, start_ms - deltas.LONGEST_GAP_MS, end_ms)):
         return _minute_rows(source, limits, stats, start_ms, end_ms, newest_ms)
     found = []
     for hour_ms in range(start_ms, end_ms, BLOCK_MS):
         span = hour_ms - deltas.LONGEST_GAP_MS, min(hour_ms + BLOCK_MS, end_ms)
-        twice = read_twice(source, source.select(_BACKLOG_SAMPLES, *span), *span)
+        twice = read_twice(source, _backlog_series(source, *span), *span)
         once = source if twice is None else ReadOnce(source, twice)
         found.append(_minute_rows(once, limits, stats, hour_ms, span[1], newest_ms))
     return pa.concat_tables(found)
@@ -180,7 +190,7 @@ def _minute_rows(
         )
     )
     counted = _Counted(source, minutes)
-    backlog = counted.series(_BACKLOG_SAMPLES)
+    backlog = [one for selector in _BACKLOG_SAMPLES for one in counted.series(selector)]
     keys = {_key(one) for one in backlog} | {
         _key_of(dict(labels)) for labels in matrices["backlog_entries"].labels
     }
@@ -210,6 +220,10 @@ def _minute_rows(
     rows |= _held_against(rows, limits_then, stats_then)
     rows |= {name: pa.nulls(len(row_key)) for name in STATS_COLUMNS if name not in rows}
     return _table(rows, keys, row_key)
+
+
+def _backlog_series(source: SampleSource, start_ms: int, end_ms: int) -> list[Series]:
+    return [one for selector in _BACKLOG_SAMPLES for one in source.select(selector, start_ms, end_ms)]
 
 
 # -- columns ------------------------------------------------------------------------------------
@@ -327,15 +341,24 @@ def _exempt(limits: Timeline, limit_rows: np.ndarray, ready_entries: np.ndarray)
 
 
 def _uses(columns: Mapping[str, np.ndarray], keys: list[tuple], exempt: np.ndarray) -> dict[str, np.ndarray]:
-    """What a subscription takes of limits per second over the span that was measured, and all subscriptions of its topic partition."""
+    """What a subscription takes of limits per second over the span that was measured, and all subscriptions of its topic partition.
+
+    A replicator has one limit, its own: it takes nothing of the topic's. What it takes is the broker's gauge, in entries.
+    """
     out = {"exempt": exempt}
     topics: dict[tuple, list[int]] = {}
+    replicators = np.array([remote_cluster(key[-1]) is not None for key in keys], np.bool_)[:, np.newaxis]
     for n, key in enumerate(keys):
-        topics.setdefault(key[: len(TOPIC_KEY_NAMES)], []).append(n)
+        if not replicators[n, 0]:
+            topics.setdefault(key[: len(TOPIC_KEY_NAMES)], []).append(n)
     read = ~np.isnan(columns["backlog_entries"])
-    for unit, span in (("msg", "delta_span_ms"), ("bytes", "bytes_span_ms")):
+    for unit, span, replicated in (
+        ("msg", "delta_span_ms", "replication_entry_rate"),
+        ("bytes", "bytes_span_ms", "replication_bytes_rate"),
+    ):
         use = np.where(exempt, 0.0, columns[f"out_{unit}_delta"] / (columns[span] / 1000.0))
-        together = np.empty_like(use)
+        use = np.where(replicators, columns[replicated], use)
+        together = np.full_like(use, np.nan)
         for rows in topics.values():
             known = ~np.isnan(use[rows])
             total = np.where(known, use[rows], 0.0).sum(axis=0)
@@ -343,7 +366,7 @@ def _uses(columns: Mapping[str, np.ndarray], keys: list[tuple], exempt: np.ndarr
             whole = known.any(axis=0) & (known | ~read[rows]).all(axis=0)
             together[rows] = np.where(whole, total, np.nan)
         out[f"use_{unit}_per_s"], out[f"topic_use_{unit}_per_s"] = use, together
-    out["topic_subscriptions_read"] = np.empty(read.shape)
+    out["topic_subscriptions_read"] = np.full(read.shape, np.nan)
     for rows in topics.values():
         out["topic_subscriptions_read"][rows] = read[rows].sum(axis=0)
     return out
@@ -376,7 +399,10 @@ def _held_against(
     any_relative = [_flags(column) for column in relative.values()]
     out["relative_to_publish"] = pa.array(np.logical_or.reduce(any_relative), mask=np.isnan(observed_ms))
     # The use of a limiter that counts entries is measured in entries.
-    counts_entries = _flags(pc.equal(limits["limit_counts"], "entries"))
+    # What a replicator takes is measured in entries already.
+    counts_entries = _flags(pc.equal(limits["limit_counts"], "entries")) & np.isnan(
+        rows["replication_entry_rate"]
+    )
     in_limit_units = np.where(counts_entries, per_entry, 1.0)
     uses = {
         ("subscription", "msg"): rows["use_msg_per_s"] / in_limit_units,
@@ -398,8 +424,10 @@ def _held_against(
             1.0, rows["topic_subscriptions_read"] / _numbers(limits["topic_subscriptions"])
         )
     out["topic_read_share"] = np.where(has_topic_limit, read_share, np.nan)
+    # A replicator takes nothing of its broker's limit.
+    replicates = ~np.isnan(rows["replication_entry_rate"])
     for unit in UNITS:
-        out[f"use_{unit}_per_s"] = uses["subscription", unit]
+        out[f"use_{unit}_per_s"] = np.where(replicates, 0.0, uses["subscription", unit])
     return out
 
 
@@ -439,7 +467,9 @@ def _key(series: Series, names: tuple[str, ...] = SUBSCRIPTION_KEY_NAMES) -> tup
 
 
 def _key_of(labels: Mapping[str, str], names: tuple[str, ...] = SUBSCRIPTION_KEY_NAMES) -> tuple | None:
-    """The key's labels as the contract types them; None where one is missing."""
+    """The key's labels as the contract types them; None where one is missing. A replicator's is that of its cursor."""
+    if "remote_cluster" in labels:
+        labels = {**labels, "subscription": REPLICATOR_PREFIX + labels["remote_cluster"]}
     try:
         return tuple(int(labels[name]) if name == "partition" else labels[name] for name in names)
     except (KeyError, ValueError):
@@ -451,8 +481,10 @@ def _catalogue(task: MinutesTask) -> pa.Table:
     rows = pa.concat_tables(read_parquet(path, columns, use_threads=False) for path in task.series_files)
     metrics = {file.partition["metric_name"] for file in task.sample_files}
     mine = pc.is_in(rows["cluster"], pa.array(sorted(task.newest_ms)))
+    elsewhere = pc.is_in(rows["cluster"], pa.array(sorted(task.other_clusters), pa.string()))
+    remote = pc.and_(elsewhere, pc.is_in(rows["metric_name"], pa.array(REMOTE_METRICS)))
     read = pc.is_in(rows["metric_name"], pa.array(sorted(metrics)))
-    return rows.filter(pc.and_(mine, read))
+    return rows.filter(pc.and_(pc.or_(mine, remote), read))
 
 
 def _rows_of_topics(table: str, paths: Sequence[str], topics: pa.Array, task: MinutesTask) -> pa.Table:

@@ -10,7 +10,7 @@ Why the joins as of a time are made in the tasks is in docs/decisions/0021-limit
 from __future__ import annotations
 
 import pickle
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -26,7 +26,14 @@ from throttlescope.ingest.lake import DataFile, Lake
 from throttlescope.ingest.lake.newest_samples import newest_samples
 from throttlescope.ingest.spark.executors import parallelism
 from throttlescope.transforms.as_of import KNOWN_FOR_MS
-from throttlescope.transforms.minutes import BACKLOG, SCHEMA, MinutesTask, metrics_read, task_rows
+from throttlescope.transforms.minutes import (
+    BACKLOG_METRICS,
+    REMOTE_METRICS,
+    SCHEMA,
+    MinutesTask,
+    metrics_read,
+    task_rows,
+)
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -104,7 +111,7 @@ def _rows_expected(
     """A minute's row for every series of a backlog, by cluster and hour: as many as there can be, or a few more."""
     found: dict[tuple[str, int], int] = {}
     hours = {"block_start_ms": (start_ms, end_ms - 1)}
-    for file in lake.files("samples", partition={"metric_name": [BACKLOG]}, between=hours):
+    for file in lake.files("samples", partition={"metric_name": list(BACKLOG_METRICS)}, between=hours):
         place = file.minimum["cluster"], file.minimum["block_start_ms"]
         if place[0] in clusters:
             found[place] = found.get(place, 0) + file.rows * (BLOCK_MS // MINUTE_MS)
@@ -124,20 +131,25 @@ def plan_tasks(
     enough for their memory; a shard's day that is far larger than the others is cut into spans of hours.
     """
     clusters = set(clusters)
-    newest_ms = newest_samples(lake, clusters, metric_name=BACKLOG)
+    newest_of = [newest_samples(lake, clusters, metric_name=name) for name in BACKLOG_METRICS]
+    newest_ms = {cluster: max(newest.get(cluster, 0) for newest in newest_of) for cluster in clusters}
     series_paths: dict[int, list[str]] = {}
     for file in lake.files("series"):
         series_paths.setdefault(int(file.partition["shard"]), []).append(file.path)
     near = {"observed_ms": (start_ms - KNOWN_FOR_MS, end_ms + KNOWN_FOR_MS)}
     known = {table: lake.files(table, between=near) for table in ("limits", "topic_stats")}
     tasks = []
-    for day_ms, files_of in _files_by_day(lake, clusters, start_ms, end_ms).items():
+    by_day = _files_by_day(lake, clusters, metrics_read(), start_ms, end_ms)
+    # Of a topic that is replicated the task sees what its remote clusters show of it, in whichever shard that is.
+    replicates = any(_replicates(files) for files_of in by_day.values() for files in files_of.values())
+    elsewhere = _files_by_day(lake, None, REMOTE_METRICS, start_ms, end_ms) if replicates else {}
+    for day_ms, files_of in by_day.items():
         day_end_ms = day_ms + DAY_MS
-        # A shard without a backlog has no subscription.
+        # A shard without a backlog has no subscription and no replicator.
         files_in = {
             unit: files
             for unit, files in files_of.items()
-            if any(file.partition["metric_name"] == BACKLOG for file in files)
+            if any(file.partition["metric_name"] in BACKLOG_METRICS for file in files)
         }
         # Bytes measure the memory, rows (series in an hour) the work: similar series take few bytes.
         size_bytes = sum(file.size_bytes for files in files_in.values() for file in files)
@@ -158,39 +170,49 @@ def plan_tasks(
                 if (unit in share or METRICS[file.partition["metric_name"]].level == "broker")
                 and span.start_ms - BLOCK_MS <= file.minimum["block_start_ms"] < span.end_ms
             ]
+            shards, others = {shard for _, shard in read}, set()
+            if any(_replicates(files_of[unit]) for unit in share):
+                remote = elsewhere.get(day_ms, {})
+                others = {cluster for cluster, _ in remote} - {cluster for cluster, _ in share}
+                shards |= {shard for _, shard in remote}
+                known_paths = {file.path for file in files}
+                files += [file for found in remote.values() for file in found if file.path not in known_paths]
             tasks.append(
                 MinutesTask(
                     start_ms=span.start_ms,
                     end_ms=span.end_ms,
                     sample_files=tuple(sorted(files, key=lambda file: file.path)),
                     series_files=tuple(
-                        path
-                        for shard in sorted({shard for _, shard in read})
-                        for path in series_paths.get(shard, ())
+                        path for shard in sorted(shards) for path in series_paths.get(shard, ())
                     ),
                     limit_files=_near(known["limits"], day_ms, day_end_ms),
                     stats_files=_near(known["topic_stats"], day_ms, day_end_ms),
                     newest_ms={cluster: newest_ms.get(cluster, 0) for cluster, _ in share},
+                    other_clusters=frozenset(others),
                 )
             )
     return tasks
 
 
+def _replicates(files: list[DataFile]) -> bool:
+    return any(file.partition["metric_name"] == BACKLOG_METRICS[1] for file in files)
+
+
 def _files_by_day(
-    lake: Lake, clusters: set[str], start_ms: int, end_ms: int
+    lake: Lake, clusters: set[str] | None, metrics: Collection[str], start_ms: int, end_ms: int
 ) -> dict[int, dict[_Unit, list[DataFile]]]:
-    """Files of ``samples`` by the UTC day that they are read for and by shard."""
+    """Files of ``samples`` by the UTC day that they are read for and by shard; ``clusters`` None: of all."""
     found: dict[int, dict[_Unit, list[DataFile]]] = {}
     for file in lake.files(
         "samples",
         partition={
-            "metric_name": metrics_read(),
+            "metric_name": metrics,
             "date": {date_of(at_ms) for at_ms in range(start_ms - BLOCK_MS, end_ms, BLOCK_MS)},
         },
         between={"block_start_ms": (start_ms - BLOCK_MS, end_ms - 1)},
     ):
         at_ms, cluster, shard = (file.minimum[name] for name in ("block_start_ms", "cluster", "shard"))
-        if cluster not in clusters:
+        if clusters is not None and cluster not in clusters:
             continue
         # A block serves its own day and, as look-back, the day that begins behind it.
         for served_ms in (at_ms, at_ms + BLOCK_MS):

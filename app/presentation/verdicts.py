@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from throttlescope.app.presentation.output import freshness, print_table
+from throttlescope.ingest.core import subscription_name
 from throttlescope.ingest.core.system_names import is_system
 from throttlescope.models.messages.catalogue import sentence
 from throttlescope.models.messages.units import count, counted, duration_text, minute_text, percent
@@ -80,8 +81,9 @@ def print_windows(rows: Sequence[Mapping[str, Any]], objectives: Objectives, *, 
 
 def subscription_text(row: Mapping[str, Any]) -> str:
     """``tenant/ns/topic[-partition-N]#sub``: the selector's form without the usual scheme."""
-    partition = "" if row["partition"] < 0 else f"-partition-{row['partition']}"
-    return f"{row['topic'].removeprefix('persistent://')}{partition}#{row['subscription']}"
+    return subscription_name.subscription_text(
+        row["topic"].removeprefix("persistent://"), row["partition"], row["subscription"]
+    )
 
 
 def _print(rows, objectives, time_columns, time_cells, *, what, after, end, notes, now_ms) -> None:

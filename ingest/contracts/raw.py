@@ -83,6 +83,8 @@ POLICIES = Table(
                 "global_topic_backlog_quotas",
                 "topic_retention",
                 "global_topic_retention",
+                "topic_replicator_dispatch_rate",
+                "global_topic_replicator_dispatch_rate",
                 "partition_count",
                 "topic_owner",
                 "topic_subscriptions",

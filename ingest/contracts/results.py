@@ -58,6 +58,27 @@ _FROM_RULES = (
     _opt("broker_out_msg_rate", "messages/s that the whole broker dispatched (60 s gauge)"),
     _opt("reads_inflight_bytes", "bytes of reads in the broker's memory"),
     _opt("reads_available_inflight_bytes", "bytes that it may still read before reads wait"),
+    _opt(
+        "replication_entry_rate",
+        "entries/s that a replicator handed to its producer, resends again (60 s gauge)",
+    ),
+    _opt(
+        "replication_bytes_rate",
+        "bytes/s that a replicator handed to its producer, resends again (60 s gauge)",
+    ),
+    _opt("replication_connected", "1 while a replicator's producer is connected to the remote cluster"),
+    _opt(
+        "remote_publish_pauses",
+        "pauses of connections that publish to the topic in the remote cluster (60 s count); NULL: not seen",
+    ),
+    _opt(
+        "remote_quota_used_share",
+        "the topic's backlog in the remote cluster / its quota there, in bytes; NULL: not seen, or no quota",
+    ),
+    _opt(
+        "replication_delay_s",
+        "age of a replicator's oldest send without an answer; 0 also while it is limited or stuck",
+    ),
 )
 
 # Exact, reset-corrected counter differences: they add up over minutes.

@@ -23,6 +23,12 @@ CAUSES = (
     "phantom_backlog",
     "filter_rejects",
     "read_limit",
+    "remote_publish_limit",
+    "remote_slow",
+    "remote_quota",
+    "remote_disconnected",
+    "schema_refused",
+    "replicator_stuck",
     "unknown",
 )
 

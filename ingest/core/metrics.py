@@ -19,7 +19,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-Level = Literal["subscription", "consumer", "topic", "broker", "target"]
+Level = Literal["subscription", "consumer", "replicator", "topic", "broker", "target"]
 Kind = Literal["counter", "gauge", "gauge_60s", "count_60s"]
 
 
@@ -44,6 +44,10 @@ class Metric:
 
 def _s(name: str, unit: str, kind: Kind, doc: str) -> Metric:
     return Metric(f"pulsar_subscription_{name}", "subscription", unit, kind, doc)
+
+
+def _r(name: str, unit: str, kind: Kind, doc: str) -> Metric:
+    return Metric(f"pulsar_replication_{name}", "replicator", unit, kind, doc)
 
 
 _DEFAULT = (
@@ -93,6 +97,13 @@ _DEFAULT = (
     Metric("pulsar_storage_backlog_quota_exceeded_evictions_total", "topic", "events", "counter", "evictions, by quota_type"),
     Metric("pulsar_entry_size_count", "topic", "entries", "gauge_60s", "entries of the last whole minute"),
     Metric("pulsar_entry_size_sum", "topic", "B", "gauge_60s", "their bytes"),
+    # Docs write the label remoteCluster, brokers remote_cluster. Resends count again in both rates.
+    _r("backlog", "entries", "gauge", "not sent to the remote cluster, or sent and not acknowledged by it"),
+    _r("rate_out", "entries/s", "gauge_60s", "handed to the producer of the remote cluster"),
+    _r("throughput_out", "B/s", "gauge_60s", "handed to the producer of the remote cluster"),
+    _r("rate_expired", "entries/s", "gauge_60s", "expired by TTL before they were sent"),
+    _r("connected_count", "1", "gauge", "1: the producer of the remote cluster is connected"),
+    _r("delay_in_seconds", "s", "gauge", "age of the oldest send without an answer; 0 also while limited or stuck"),
     Metric("pulsar_broker_rate_out", "broker", "msg/s", "gauge_60s", "dispatched: what a broker limit is compared with"),
     Metric("pulsar_broker_throughput_out", "broker", "B/s", "gauge_60s", "dispatched"),
     Metric("pulsar_ml_reads_inflight_bytes", "broker", "B", "gauge", "of reads in the broker's memory"),
@@ -110,6 +121,7 @@ BROKER_MARKS = ("pulsar_broker_rate_out", "pulsar_version_info")
 _NEEDS: dict[Level, tuple[str, ...]] = {
     "subscription": ("namespace", "topic", "subscription"),
     "consumer": ("namespace", "topic", "subscription"),
+    "replicator": ("namespace", "topic", "remote_cluster"),
     "topic": ("namespace", "topic"),
     "broker": (),
     "target": (),

@@ -16,7 +16,8 @@ from throttlescope.ingest.quality.admin_scope import other_cluster, other_cluste
 from throttlescope.ingest.quarantine.refuse import Quarantine
 from throttlescope.ingest.sources.pulsar_admin import AdminSnapshot, AdminTopic, Failure, PulsarAdmin
 
-_BACKLOG = "pulsar_subscription_back_log"
+#: Of subscriptions, and of replicators.
+_BACKLOGS = ["pulsar_subscription_back_log", "pulsar_replication_backlog"]
 _PERMITS = "pulsar_consumer_available_permits"
 #: About fifteen calls each; at ten calls per second this is less than half an hour.
 MAX_TOPICS = 1000
@@ -101,13 +102,13 @@ def permits_scraped(lake: Lake, cluster: str, start_ms: int, end_ms: int) -> boo
 
 
 def topics_with_backlog(lake: Lake, cluster: str, start_ms: int, end_ms: int) -> list[AdminTopic]:
-    """Topics of which a subscription had a backlog in [start_ms, end_ms), with the partitions concerned.
+    """Topics of which a subscription or a replicator had a backlog in [start_ms, end_ms), with the partitions concerned.
 
     The one with the largest backlog comes first.
     """
     files = lake.files(
         "samples",
-        partition={"metric_name": [_BACKLOG], "date": dates_of(start_ms, end_ms)},
+        partition={"metric_name": _BACKLOGS, "date": dates_of(start_ms, end_ms)},
         between={"block_start_ms": (block_start(start_ms), end_ms - 1), "cluster": (cluster, cluster)},
     )
     peak_of: dict[str, float] = {}
@@ -127,7 +128,7 @@ def topics_with_backlog(lake: Lake, cluster: str, start_ms: int, end_ms: int) ->
         return []
     partitions_of: dict[str, set[int]] = {}
     largest: dict[str, float] = {}
-    where = (pc.field("metric_name") == _BACKLOG) & (pc.field("cluster") == cluster)
+    where = pc.field("metric_name").isin(_BACKLOGS) & (pc.field("cluster") == cluster)
     # Labels of series that had none are not wanted: they are the most of a fleet.
     where &= pc.field("series_id").isin(list(peak_of))
     for row in lake.read("series", columns=["series_id", "labels"], where=where).to_pylist():

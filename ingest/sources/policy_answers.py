@@ -20,7 +20,7 @@ _QUOTA_LIMITS = ("limitSize", "limitTime", "limit")
 _RETENTION = ("retentionTimeInMinutes", "retentionSizeInMB")
 #: Settings of a broker that limits and deadlines are counted from.
 _NUMBER_SETTINGS = (
-    *(f"dispatchThrottlingRate{level}In{unit}" for level in ("", "PerTopic", "PerSubscription") for unit in ("Msg", "Byte")),
+    *(f"dispatchThrottlingRate{level}In{unit}" for level in ("", "PerTopic", "PerSubscription", "PerReplicator") for unit in ("Msg", "Byte")),
     "dispatcherMaxReadBatchSize", "dispatcherMaxReadSizeBytes", "ttlDurationDefaultInSeconds", "backlogQuotaDefaultLimitGB",
     "backlogQuotaDefaultLimitBytes", "backlogQuotaDefaultLimitSecond", "messageExpiryCheckIntervalInMinutes",
     "backlogQuotaCheckIntervalInSeconds", "managedLedgerMaxLedgerRolloverTimeMinutes", "defaultRetentionTimeInMinutes",
@@ -146,7 +146,12 @@ def _retention(answer: Any) -> str | None:
 def _namespace(answer: Any) -> str | None:
     if fault := _object(answer):
         return fault
-    for name in ("topicDispatchRate", "clusterDispatchRate", "subscriptionDispatchRate"):
+    for name in (
+        "topicDispatchRate",
+        "clusterDispatchRate",
+        "subscriptionDispatchRate",
+        "replicatorDispatchRate",
+    ):
         by_cluster = answer.get(name) or {}
         if fault := _object(by_cluster):
             return f"{name}: {fault}"
@@ -196,6 +201,7 @@ _TOPIC_JUDGES: dict[str, Callable[[Any], str | None]] = {
     "topic_message_ttl": _whole,
     "topic_backlog_quotas": _quotas,
     "topic_retention": _retention,
+    "topic_replicator_dispatch_rate": _rate,
 }
 
 _NAMESPACE_FIELDS: dict[str, Callable[[Any], str | None]] = {

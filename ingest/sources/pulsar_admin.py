@@ -264,6 +264,8 @@ class _Collection:
         self.failures: list[Failure] = []
         self.refused: list[Refusal] = []
         self.web_address = urlsplit(admin.urls[0]).netloc
+        # Namespaces of more than one cluster: their topics have replicators.
+        self.replicated: set[str] = set()
 
     def run(self) -> AdminSnapshot:
         requests, size = self.admin.requests, self.admin.bytes
@@ -283,7 +285,9 @@ class _Collection:
             self._give_up()
         for namespace in dict.fromkeys(topic.namespace for topic in self.topics):
             path = "/".join(quote(part, safe="") for part in namespace.split("/"))
-            self._ask("namespace", namespace, f"/admin/v2/namespaces/{path}")
+            policies = self._ask("namespace", namespace, f"/admin/v2/namespaces/{path}")
+            if isinstance(policies, dict) and len(policies.get("replication_clusters") or ()) > 1:
+                self.replicated.add(namespace)
         for i, topic in enumerate(self.topics):
             if self._is_too_slow("topic", [topic.name for topic in self.topics[i:]]):
                 break
@@ -378,7 +382,9 @@ class _Collection:
 
     def _topic(self, topic: AdminTopic) -> None:
         path = f"/admin/v2/{topic.path}"
+        of_replicators = (("topic_replicator_dispatch_rate", "replicatorDispatchRate"),)
         for scope, name in (
+            *(of_replicators if topic.namespace in self.replicated else ()),
             ("topic_dispatch_rate", "dispatchRate"),
             ("topic_subscription_dispatch_rate", "subscriptionDispatchRate"),
             # What takes messages away, and what keeps them: transforms/deadlines resolves these.

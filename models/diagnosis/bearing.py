@@ -23,6 +23,12 @@ from throttlescope.models.diagnosis.causes import (
     PUBLISH_BURST,
     READ_LIMIT,
     REDELIVERY,
+    REMOTE_DISCONNECTED,
+    REMOTE_PUBLISH_LIMIT,
+    REMOTE_QUOTA,
+    REMOTE_SLOW,
+    REPLICATOR_STUCK,
+    SCHEMA_REFUSED,
     SLOW_CONSUMERS,
     THROTTLED,
     TOPIC_MOVED,
@@ -34,6 +40,7 @@ from throttlescope.models.diagnosis.causes import (
 HOLDING = (
     THROTTLED, BOTH, SLOW_CONSUMERS, NO_CONSUMERS, BLOCKED_ON_UNACKED, HUNG_CONSUMERS,
     REDELIVERY, TOPIC_MOVED, KEY_SHARED_BLOCKED, FILTER_REJECTS, PUBLISH_BURST, COLD_READS, READ_LIMIT, PHANTOM_BACKLOG,
+    REMOTE_PUBLISH_LIMIT, REMOTE_SLOW, REMOTE_QUOTA, REMOTE_DISCONNECTED, SCHEMA_REFUSED, REPLICATOR_STUCK,
 )  # fmt: skip
 ANY = "*"
 
@@ -103,6 +110,17 @@ BEARING: tuple[Bearing, ...] = (
     Bearing("replication_markers", True, "", "", of(NO_CONSUMERS, HUNG_CONSUMERS, UNKNOWN)),
     Bearing("filtering", True, of(FILTER_REJECTS), "", of(SLOW_CONSUMERS, UNKNOWN)),
     Bearing("reads_wait", True, of(READ_LIMIT), "", of(COLD_READS, UNKNOWN)),
+    Bearing("remote_quota_full", True, of(REMOTE_QUOTA), "", of(REMOTE_DISCONNECTED, UNKNOWN)),
+    Bearing("remote_quota_full", False, "", "", of(REMOTE_DISCONNECTED)),
+    Bearing("replicator_disconnected", True, of(REMOTE_DISCONNECTED, REMOTE_QUOTA), of(THROTTLED), of(UNKNOWN)),
+    Bearing("replicator_disconnected", False, of(REPLICATOR_STUCK, SCHEMA_REFUSED)),
+    Bearing("sends_nothing", True, of(REPLICATOR_STUCK, REMOTE_QUOTA, REMOTE_DISCONNECTED), of(THROTTLED), of(UNKNOWN)),
+    Bearing("sends_nothing", False, of(SCHEMA_REFUSED), "", of(REMOTE_SLOW, REMOTE_PUBLISH_LIMIT)),
+    Bearing("sends_wait", True, of(REMOTE_PUBLISH_LIMIT, REMOTE_SLOW), of(THROTTLED), of(UNKNOWN, REMOTE_DISCONNECTED)),
+    Bearing("sends_wait", False, of(REPLICATOR_STUCK), "", of(THROTTLED)),
+    Bearing("remote_pauses", True, of(REMOTE_PUBLISH_LIMIT), "", of(UNKNOWN)),
+    Bearing("remote_pauses", False, of(REMOTE_SLOW)),
+    Bearing("resending", True, of(SCHEMA_REFUSED), "", of(UNKNOWN, REMOTE_SLOW)),
     Bearing("counters_restarted", True, of(TOPIC_MOVED), "", ANY),
     Bearing("limit_changed", True, "", "", ANY),
     Bearing("limit_observed_later", True, "", "", of(THROTTLED, BOTH, SLOW_CONSUMERS, UNKNOWN)),

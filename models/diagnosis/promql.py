@@ -10,6 +10,7 @@ import re
 from functools import lru_cache
 
 from throttlescope.ingest.core.selector import quote
+from throttlescope.ingest.core.subscription_name import remote_cluster
 from throttlescope.models.diagnosis.window import SubscriptionKey
 
 _META = re.compile(r"([\\.+*?()|\[\]{}^$])")
@@ -50,7 +51,20 @@ def of_subscription(key: SubscriptionKey, **labels: str) -> str:
     return of_topic(key, subscription=key.subscription, **labels)
 
 
+def of_replicator(key: SubscriptionKey, metric: str) -> str:
+    """The series of a replicator."""
+    return f"{metric}{of_topic(key, remote_cluster=remote_cluster(key.subscription) or '')}"
+
+
+def of_topic_elsewhere(key: SubscriptionKey, metric: str) -> str:
+    """The same topic's series in the cluster that a replicator sends to."""
+    return f"{metric}{of_topic(key, cluster=remote_cluster(key.subscription) or '')}"
+
+
 def gauge(key: SubscriptionKey, metric: str) -> str:
+    """A gauge of a subscription; of a replicator there is only its backlog."""
+    if remote_cluster(key.subscription) is not None and metric.startswith("pulsar_subscription_back_log"):
+        return of_replicator(key, "pulsar_replication_backlog")
     return f"{metric}{of_subscription(key)}"
 
 
@@ -72,6 +86,8 @@ def use(key: SubscriptionKey, level: str, unit: str, broker: str | None, window_
     """
     metric = "pulsar_out_messages_total" if unit == "msg" else "pulsar_out_bytes_total"
     span = _range(window_ms)
+    if level == "subscription" and remote_cluster(key.subscription) is not None:
+        return of_replicator(key, f"pulsar_replication_{'rate' if unit == 'msg' else 'throughput'}_out")
     if level == "subscription":
         return f"rate({metric}{of_subscription(key, consumer_name='')}[{span}])"
     if level == "topic":

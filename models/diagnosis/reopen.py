@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 
 from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
 from throttlescope.ingest.core.errors import InputError
+from throttlescope.ingest.core.subscription_name import subscription_text
 from throttlescope.ingest.core.times import format_time
 from throttlescope.ingest.lake import read_files
 from throttlescope.models.diagnosis.history import HISTORY_MS
@@ -122,7 +123,7 @@ def _stored(
     if not found:
         raise InputError(
             "There is no such verdict",
-            got=f"{key.topic} partition {key.partition} #{key.subscription} at {format_time(window_start_ms)}",
+            got=f"{subscription_text(key.topic, key.partition, key.subscription)} at {format_time(window_start_ms)}",
             fix="throttlescope verdicts --all --subscription NAME lists its windows",
         )
     return max(found, key=lambda pair: pair[0]["window_end_ms"])

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
+from throttlescope.ingest.core.subscription_name import subscription_text
 from throttlescope.ingest.sources.consumer_stats import ConsumerStats
 from throttlescope.models.diagnosis import thresholds as t
 from throttlescope.models.diagnosis.consumer_queues import ONE_ACTIVE
@@ -228,5 +229,4 @@ def _pace(consumers: Sequence[Consumer]) -> Message:
 
 
 def _named(key: SubscriptionKey) -> str:
-    partition = "" if key.partition < 0 else f"-partition-{key.partition}"
-    return f"{key.topic}{partition}#{key.subscription}"
+    return subscription_text(key.topic, key.partition, key.subscription)

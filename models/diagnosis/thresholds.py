@@ -92,6 +92,17 @@ DRAIN_TARGET_S = _threshold(
     "a backlog that nothing limits and that will be gone within half an hour is being worked off",
 )  # fmt: skip
 
+# -- replicators ------------------------------------------------------------------------------
+
+SENDS_WAIT_S = _threshold(
+    "SENDS_WAIT_S", 1, "s", "judgement",
+    "a remote cluster on the other side of the earth answers within a third of a second",
+)  # fmt: skip
+RESENT_SHARE = _threshold(
+    "RESENT_SHARE", 0.5, "share of what is sent", "judgement",
+    "the rates are means of the broker's last minute: what is sent again by half is no rounding",
+)  # fmt: skip
+
 # -- limiters ---------------------------------------------------------------------------------
 
 RHO_AT_LIMIT = _threshold(

@@ -10,6 +10,7 @@ from typing import Any
 
 from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
 from throttlescope.ingest.core.errors import InputError
+from throttlescope.ingest.core.subscription_name import subscription_text
 
 #: What episodes can be counted by.
 BY = ("subscription", "topic", "namespace", "broker", "limiter")
@@ -65,14 +66,14 @@ def _names(episode: Mapping[str, Any], by: str) -> Iterable[tuple[str, list[Mapp
             has = {
                 "broker": episode["broker"] or "unknown broker",
                 "topic": episode["topic"],
-                "subscription": f"{episode['topic']}#{episode['subscription']}",
+                "subscription": subscription_text(episode["topic"], None, episode["subscription"]),
             }[level]
             yield (
                 f"{one['limiter']} of {has}",
                 [stretch for stretch in episode["causes"] if stretch["limiter"] == one["limiter"]],
             )
     elif by == "subscription":
-        yield f"{episode['topic']}#{episode['subscription']}", episode["causes"]
+        yield subscription_text(episode["topic"], None, episode["subscription"]), episode["causes"]
     elif by == "broker":
         yield episode["broker"] or "unknown broker", episode["causes"]
     else:

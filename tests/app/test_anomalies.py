@@ -24,7 +24,7 @@ BILLING = "persistent://acme/shop/orders-partition-0#billing"
 
 
 @pytest.fixture(autouse=True)
-def somewhere_else(tmp_path, monkeypatch):
+def in_empty_folder(tmp_path, monkeypatch):
     """No throttlescope.toml and no ./lake of the machine is met by accident."""
     monkeypatch.chdir(tmp_path)
 
@@ -42,7 +42,7 @@ def folder(tmp_path_factory):
 
 
 @pytest.mark.long
-def test_a_table_says_what_when_how_much_and_who_is_learned(folder):
+def test_table_shows_anomalies_and_learning_state(folder):
     outcome = throttlescope("anomalies", "--lake", folder, "--zone", "Europe/Berlin")
     assert outcome.code == 0
     assert "2 anomalies in 1 incident" in outcome.out
@@ -58,7 +58,7 @@ def test_a_table_says_what_when_how_much_and_who_is_learned(folder):
 
 
 @pytest.mark.long
-def test_json_and_csv_carry_every_column(folder):
+def test_json_and_csv_have_every_column(folder):
     rows = json.loads(throttlescope("anomalies", "--lake", folder, "--format", "json", "--quiet").out)
     assert {(row["subscription"], row["state"]) for row in rows} == {
         ("billing", "closed"),
@@ -71,7 +71,7 @@ def test_json_and_csv_carry_every_column(folder):
 
 
 @pytest.mark.long
-def test_a_selector_and_a_range(folder):
+def test_selector_and_range_filter_rows(folder):
     command = ("anomalies", "--lake", folder, "--format", "json", "--quiet", "--subscription", BILLING)
     assert len(json.loads(throttlescope(*command).out)) == 2
     before = (*command, "--start", format_time(minute_ms(TODAY - 1)), "--end", format_time(minute_ms(TODAY)))
@@ -79,7 +79,7 @@ def test_a_selector_and_a_range(folder):
 
 
 @pytest.mark.long
-def test_nothing_unusual_is_an_answer(folder):
+def test_no_anomalies_is_a_success(folder):
     outcome = throttlescope(
         "anomalies",
         "--lake",
@@ -117,13 +117,13 @@ def test_bad_input_is_one_line(folder, flags, words):
     assert outcome.out == ""
 
 
-def test_a_lake_without_signals_says_what_to_do(tmp_path):
+def test_lake_without_signals_suggests_a_run(tmp_path):
     outcome = throttlescope("anomalies", "--lake", tmp_path / "nothing")
     assert (outcome.code, "throttlescope run" in outcome.line) == (EXIT_INPUT, True)
 
 
 @pytest.mark.long
-def test_what_was_stored_is_read_back(folder, tmp_path):
+def test_stored_anomalies_are_read_back(folder, tmp_path):
     found = judge_anomalies(Lake(folder), AnomalyFilter())
     lake = Lake(tmp_path / "copy")
     schema = TABLES["anomalies"].schema
@@ -140,7 +140,7 @@ def test_what_was_stored_is_read_back(folder, tmp_path):
 
 @pytest.mark.spark
 @pytest.mark.long
-def test_store_writes_and_stored_prints_the_same(spark, folder):
+def test_stored_anomalies_print_as_computed(spark, folder):
     stored = throttlescope("anomalies", "--lake", folder, "--store", "--format", "json", "--quiet")
     assert stored.code == 0
     again = throttlescope("anomalies", "--lake", folder, "--stored", "--format", "json", "--quiet")

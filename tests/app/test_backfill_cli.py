@@ -18,7 +18,7 @@ from throttlescope.ingest.pull.watermarks import OVERLAP_MS, SourceKey, advance,
 NOW_MS = round(time.time() * 1000)
 
 
-def read_before(folder, url, since_ms, until_ms):
+def lake_with_watermark(folder, url, since_ms, until_ms):
     """A lake in which a source was read."""
     lake = Lake(folder)
     advance(
@@ -34,12 +34,12 @@ def read_before(folder, url, since_ms, until_ms):
 
 
 @pytest.mark.long
-def test_a_source_that_is_down_is_a_gap_once_it_is_known(tmp_path):
+def test_known_source_down_records_a_gap(tmp_path):
     url = f"http://127.0.0.1:{free_port()}"
     given = ["--prometheus", url, "--start", "-2h", "--end", "-1h", "--quiet"]
     assert throttlescope("run", *given, "--lake", tmp_path / "new").code == 4
     assert not (tmp_path / "new").exists()
-    lake = read_before(tmp_path / "known", url, NOW_MS - 9 * HOUR_MS, NOW_MS - 2 * HOUR_MS)
+    lake = lake_with_watermark(tmp_path / "known", url, NOW_MS - 9 * HOUR_MS, NOW_MS - 2 * HOUR_MS)
     assert throttlescope("ingest", *given, "--lake", lake.root).code == 4
     (gap,) = lake.read("gaps").to_pylist()
     assert (gap["cluster"], gap["reason"], gap["state"]) == ("prod", "source_down", "open")
@@ -67,7 +67,7 @@ def test_a_source_that_is_down_is_a_gap_once_it_is_known(tmp_path):
         ),
     ],
 )
-def test_what_makes_no_sense_is_one_line(tmp_path, arguments, words):
+def test_conflicting_flags_are_refused(tmp_path, arguments, words):
     outcome = throttlescope(*arguments, "--lake", tmp_path / "lake", "--quiet")
     assert outcome.code == 2
     assert words in outcome.line
@@ -76,15 +76,15 @@ def test_what_makes_no_sense_is_one_line(tmp_path, arguments, words):
 
 @pytest.mark.prometheus
 @pytest.mark.long
-def test_a_real_server_is_asked_for_the_plan_and_nothing_is_written(tmp_path):
+def test_dry_run_plans_and_writes_nothing(tmp_path):
     with running_prometheus() as server:
         put(server.url, 0, 4)
-        asked = [
+        arguments = [
             "backfill", "--prometheus", server.url, "--start", hour(0) / 1000, "--end", hour(4) / 1000, "--chunk", "1h",
             "--lake", tmp_path / "lake", "--quiet", "--dry-run",
         ]  # fmt: skip
-        planned = json.loads(throttlescope(*asked, "--format", "json").out)
-        text = throttlescope(*asked)
+        planned = json.loads(throttlescope(*arguments, "--format", "json").out)
+        text = throttlescope(*arguments)
         assert not (tmp_path / "lake").exists()
         # One target, a topic with a counter and a rate, two subscriptions of six metrics.
         assert [(one["series"], one["samples"], one["done"]) for one in planned] == [
@@ -94,7 +94,7 @@ def test_a_real_server_is_asked_for_the_plan_and_nothing_is_written(tmp_path):
         assert "4 of 4 chunks" in text.out
 
         # From a watermark: chunks of what was not read, and a quarter of an hour that was.
-        lake = read_before(tmp_path / "known", server.url, hour(0), hour(3))
+        lake = lake_with_watermark(tmp_path / "known", server.url, hour(0), hour(3))
         found, chunks = chunks_since_watermark(request(lake.root, server.url, 0, 4, since_watermark=True))
         assert (chunks[0].start_ms, chunks[-1].end_ms) == (hour(2), hour(4))
         # It goes into one, on whichever side of the grid of chunks it lies.
@@ -111,7 +111,7 @@ def test_a_real_server_is_asked_for_the_plan_and_nothing_is_written(tmp_path):
         assert (refused.code, "--start" in refused.line) == (2, True)
 
         # A watermark from the future.
-        read_before(lake.root, server.url, hour(0), NOW_MS + 5 * HOUR_MS)
+        lake_with_watermark(lake.root, server.url, hour(0), NOW_MS + 5 * HOUR_MS)
         before = lake.read("watermarks").to_pylist()
         ahead = throttlescope(
             "ingest", "--prometheus", server.url, "--start", "-1h", "--lake", lake.root, "--quiet"

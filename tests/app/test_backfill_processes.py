@@ -48,7 +48,7 @@ def server():
 
 
 @pytest.fixture(scope="module")
-def anew(_spark_session, server, tmp_path_factory):
+def lake_of_one_run(_spark_session, server, tmp_path_factory):
     """The lake of one run over all hours."""
     lake = tmp_path_factory.mktemp("anew") / "lake"
     run(_spark_session, lake, server.url, 0, HOURS)
@@ -75,74 +75,77 @@ def backfill(lake, url, first, last, *options, program=("-m", "throttlescope.app
     )  # fmt: skip
 
 
-def ended(process: subprocess.Popen) -> tuple[int, str]:
+def wait_for_end(process: subprocess.Popen) -> tuple[int, str]:
     """Exit code and stderr; nothing of it goes on afterwards."""
     try:
-        _, said = process.communicate(timeout=AT_MOST_S)
+        _, stderr = process.communicate(timeout=AT_MOST_S)
     finally:
         process.kill()
         process.wait()
-    return process.returncode, said
+    return process.returncode, stderr
 
 
-def test_killed_while_it_reads_and_while_it_computes_it_goes_on_to_the_same_lake(server, anew, tmp_path):
-    lake, held, let_go = tmp_path / "lake", threading.Event(), threading.Event()
+def test_killed_backfill_resumes_to_same_lake(server, lake_of_one_run, tmp_path):
+    """It is killed once while it reads and once while it computes."""
+    lake, first_chunk_read, released = tmp_path / "lake", threading.Event(), threading.Event()
 
-    def hold(path: str, reply: object) -> None:
+    def delay_reply(path: str, reply: object) -> None:
         # Once the first chunk is in the lake, the answer to the next read does not come.
-        if path.endswith("/read") and not let_go.is_set() and Lake(lake).read("ingest_runs").num_rows:
-            held.set()
-            let_go.wait(AT_MOST_S)
+        if path.endswith("/read") and not released.is_set() and Lake(lake).read("ingest_runs").num_rows:
+            first_chunk_read.set()
+            released.wait(AT_MOST_S)
 
-    with proxy(server.url, hold) as between:
-        asked = request(lake, between.url, 0, HOURS, command="backfill")
+    with proxy(server.url, delay_reply) as between:
+        requested = request(lake, between.url, 0, HOURS, command="backfill")
         chunks = chunks_of(hour(0), hour(HOURS), BLOCK_MS)
         first = backfill(lake, between.url, 0, HOURS, "--chunk", "1h")
         try:
             deadline = time.monotonic() + AT_MOST_S
-            while not held.wait(0.1):
+            while not first_chunk_read.wait(0.1):
                 assert first.poll() is None, first.communicate()
                 assert time.monotonic() < deadline
         finally:
             first.send_signal(signal.SIGKILL)
-            code, said = ended(first)
-            let_go.set()
+            code, stderr = wait_for_end(first)
+            released.set()
         assert code == -signal.SIGKILL
         # The line of the first chunk was said, and how long the others would take; no other was.
-        (line,) = [line for line in said.splitlines() if " verdicts, about " in line]
+        (line,) = [line for line in stderr.splitlines() if " verdicts, about " in line]
         assert line.startswith("[2/6] ")
-        assert left_of(Lake(lake), asked, chunks) == chunks[1:]
+        assert left_of(Lake(lake), requested, chunks) == chunks[1:]
         assert hours_in(lake, "samples", "block_start_ms") == [hour(0)]
 
-        code, said = ended(backfill(lake, between.url, 0, HOURS, "--chunk", "1h", program=("-c", KILLED_AT)))
-        assert code == -signal.SIGKILL, said
-        assert "1 chunk was done before" in said
-        assert left_of(Lake(lake), asked, chunks) == chunks[1:]
+        code, stderr = wait_for_end(
+            backfill(lake, between.url, 0, HOURS, "--chunk", "1h", program=("-c", KILLED_AT))
+        )
+        assert code == -signal.SIGKILL, stderr
+        assert "1 chunk was done before" in stderr
+        assert left_of(Lake(lake), requested, chunks) == chunks[1:]
         assert hours_in(lake, "signals", "minute_ms") == [hour(0), hour(1)]
         assert hours_in(lake, "verdicts", "window_start_ms") == [hour(0)]
 
-        code, said = ended(backfill(lake, between.url, 0, HOURS, "--chunk", "1h"))
-        assert code == 0, said
-    assert left_of(Lake(lake), asked, chunks) == []
-    assert differences(lake, anew) == {}
+        code, stderr = wait_for_end(backfill(lake, between.url, 0, HOURS, "--chunk", "1h"))
+        assert code == 0, stderr
+    assert left_of(Lake(lake), requested, chunks) == []
+    assert differences(lake, lake_of_one_run) == {}
 
 
-def test_two_at_once_over_the_same_hours_make_one_lake(server, anew, tmp_path):
+def test_concurrent_backfills_make_one_lake(server, lake_of_one_run, tmp_path):
     lake = tmp_path / "lake"
-    asked = [(0, 3, "--chunk", "1h"), (1, HOURS, "--chunk", "2h")]
-    both = [backfill(lake, server.url, *one) for one in asked]
-    found = [ended(process) for process in both]
-    for one, (code, said) in zip(asked, found, strict=True):
+    requested = [(0, 3, "--chunk", "1h"), (1, HOURS, "--chunk", "2h")]
+    both = [backfill(lake, server.url, *one) for one in requested]
+    found = [wait_for_end(process) for process in both]
+    for one, (code, stderr) in zip(requested, found, strict=True):
         if code:
             # Who loses all races says so in one line, and is to be repeated.
-            last = said.splitlines()[-1]
+            last = stderr.splitlines()[-1]
             assert (code, last.startswith("throttlescope: "), "Fix: run " in last) == (
                 1,
                 True,
                 True,
-            ), said
-            assert ended(backfill(lake, server.url, *one))[0] == 0
-    assert differences(lake, anew) == {}
+            ), stderr
+            assert wait_for_end(backfill(lake, server.url, *one))[0] == 0
+    assert differences(lake, lake_of_one_run) == {}
 
 
 def hours_in(lake, table: str, column: str) -> list[int]:

@@ -24,7 +24,7 @@ def result(start_ms: int = 0, samples: int = 1_234_567, **more) -> RunResult:
 
 
 @pytest.mark.parametrize(
-    ("found", "chunk_s", "left", "said"),
+    ("found", "chunk_s", "left", "expected"),
     [
         (result(), [10.0], 3, "1,234,567 samples, 42 verdicts, about 30 s left"),
         # By the median: one chunk that waited for something does not count for all the others.
@@ -38,12 +38,12 @@ def result(start_ms: int = 0, samples: int = 1_234_567, **more) -> RunResult:
         (result(verdicts={}), [2.0], 0, "1,234,567 samples, 0 verdicts"),
     ],
 )
-def test_a_chunk_is_said_with_the_time_that_is_left(found, chunk_s, left, said):
-    assert chunk_words(found, chunk_s, left) == said
+def test_chunk_line_shows_the_time_left(found, chunk_s, left, expected):
+    assert chunk_words(found, chunk_s, left) == expected
 
 
-def test_the_lines_of_a_backfill(tmp_path, monkeypatch, capsys):
-    asked = request(tmp_path / "lake", "http://p", 0, 4, command="backfill")
+def test_backfill_prints_progress_per_chunk(tmp_path, monkeypatch, capsys):
+    backfill_request = request(tmp_path / "lake", "http://p", 0, 4, command="backfill")
     chunks = chunks_of(hour(0), hour(4), BLOCK_MS)[1:]
     clock_s, calls = iter(range(0, 10_000, 20)), []
 
@@ -53,22 +53,24 @@ def test_the_lines_of_a_backfill(tmp_path, monkeypatch, capsys):
 
     monkeypatch.setattr(chunked, "run_pipeline", run_pipeline)
     monkeypatch.setattr(chunked.time, "monotonic", lambda: float(next(clock_s)))
-    found = chunked.run_chunks(asked, chunks, before=1, session=object(), progress=TerminalProgress())
+    found = chunked.run_chunks(
+        backfill_request, chunks, before=1, session=object(), progress=TerminalProgress()
+    )
     lines = capsys.readouterr().err.splitlines()
     assert [line.rpartition(" (")[0] for line in lines] == [
         "[1/5] Starting Spark: 1 chunk was done before",
-        f"[2/5] {said_range(chunks[0])}: 1,234,567 samples, 42 verdicts, about 40 s left",
-        f"[3/5] {said_range(chunks[1])}: no samples, 42 verdicts, about 20 s left",
-        f"[4/5] {said_range(chunks[2])}: 1,234,567 samples, 42 verdicts",
+        f"[2/5] {range_text(chunks[0])}: 1,234,567 samples, 42 verdicts, about 40 s left",
+        f"[3/5] {range_text(chunks[1])}: no samples, 42 verdicts, about 20 s left",
+        f"[4/5] {range_text(chunks[2])}: 1,234,567 samples, 42 verdicts",
         "[5/5] Episodes and anomalies of the whole range",
     ]
     # Oldest first, and what looks at days once and last.
     assert [(one.command, one.start_ms, one.part_of_many) for one in calls] == [
         *(("backfill", chunk.start_ms, True) for chunk in chunks),
-        ("diagnose", asked.start_ms, False),
+        ("diagnose", backfill_request.start_ms, False),
     ]
     # Those that did the chunk before may not have come to this.
-    assert (calls[-1].end_ms, calls[-1].clusters) == (asked.end_ms, ())
+    assert (calls[-1].end_ms, calls[-1].clusters) == (backfill_request.end_ms, ())
     assert (found.chunks, found.chunks_before, found.idle, found.warnings) == (3, 1, 1, 4)
     assert found.chunk_s == [20.0] * 3
     assert found.verdicts == {"caught_up": 120, "consumers_slow": 6}
@@ -77,11 +79,11 @@ def test_the_lines_of_a_backfill(tmp_path, monkeypatch, capsys):
     print_chunked(found)
     assert "3 chunks, 1 of them without samples, 1 chunk was done before, in " in capsys.readouterr().out
 
-    chunked.run_chunks(asked, chunks, before=1, session=object())
+    chunked.run_chunks(backfill_request, chunks, before=1, session=object())
     assert capsys.readouterr().err == ""
 
 
-def said_range(chunk) -> str:
+def range_text(chunk) -> str:
     from throttlescope.models.messages.units import minute_text
 
     return f"{minute_text(chunk.start_ms)} to {minute_text(chunk.end_ms)}"

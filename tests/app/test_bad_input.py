@@ -21,7 +21,7 @@ def lake(tmp_path, monkeypatch):
     return tmp_path / "lake"
 
 
-def refused(lake, code, *arguments):
+def error_line(lake, code, *arguments):
     outcome = throttlescope("run", *arguments, "--lake", lake)
     assert (outcome.code, outcome.out) == (code, "")
     assert not lake.exists()
@@ -43,10 +43,10 @@ RANGE = ("--start", "-1h")
 
 @pytest.mark.long
 @pytest.mark.parametrize("reader", ["auto", "remote_read", "api"])
-def test_an_unreachable_prometheus(lake, reader):
+def test_unreachable_prometheus_exits_with_code_4(lake, reader):
     with answering(html) as url:
         pass
-    line = refused(lake, 4, "--prometheus", url, *RANGE, "--reader", reader)
+    line = error_line(lake, 4, "--prometheus", url, *RANGE, "--reader", reader)
     assert "cannot be reached" in line
     assert "Fix: check the address" in line
 
@@ -62,85 +62,85 @@ def test_an_unreachable_prometheus(lake, reader):
         (lambda *_: (200, "application/json", b'{"status": '), "something else", "Prometheus itself"),
     ],
 )
-def test_what_is_no_prometheus_or_does_not_let_us_in(lake, answer, words, fix):
+def test_wrong_server_or_credentials_are_explained(lake, answer, words, fix):
     with answering(answer) as url:
-        line = refused(lake, 4, "--prometheus", url, *RANGE)
+        line = error_line(lake, 4, "--prometheus", url, *RANGE)
     assert words in line
     assert fix in line
 
 
-def test_remote_read_that_is_demanded_and_missing(lake):
+def test_missing_remote_read_is_explained(lake):
     def answer(method, path, headers):
         if path.endswith("/api/v1/read"):
             return 404, "text/plain", b"404 page not found"
         return 200, "application/json", b'{"status": "success", "data": {"version": "3.5.0"}}'
 
     with answering(answer) as url:
-        line = refused(lake, 4, "--prometheus", url, *RANGE, "--reader", "remote_read")
+        line = error_line(lake, 4, "--prometheus", url, *RANGE, "--reader", "remote_read")
     assert "remote read is not offered" in line
     assert 'reader = "api"' in line
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("selector", ['{namespace="a', "rate(x[5m])", "", "{}", '{namespace=~"("}'])
-def test_a_selector_that_cannot_be_read(lake, selector):
+def test_invalid_selector_is_refused(lake, selector):
     with answering(html) as url:
-        assert "selector" in refused(lake, 2, "--prometheus", url, *RANGE, "--match", selector)
+        assert "selector" in error_line(lake, 2, "--prometheus", url, *RANGE, "--match", selector)
 
 
 @pytest.mark.long
-def test_a_missing_token_file(lake, tmp_path):
+def test_missing_token_file_is_refused(lake, tmp_path):
     with answering(html) as url:
-        line = refused(lake, 2, "--prometheus", url, *RANGE, "--token-file", tmp_path / "none")
+        line = error_line(lake, 2, "--prometheus", url, *RANGE, "--token-file", tmp_path / "none")
     assert "file with the token cannot be read" in line
 
 
-def test_a_cluster_without_a_prometheus(lake):
-    line = refused(lake, 2, "--pulsar-admin", "http://127.0.0.1:1", *RANGE)
+def test_cluster_without_prometheus_is_refused(lake):
+    line = error_line(lake, 2, "--pulsar-admin", "http://127.0.0.1:1", *RANGE)
     assert "no Prometheus" in line
 
 
-def test_a_recording_that_is_not_there(lake, tmp_path):
+def test_unknown_recording_is_refused(lake, tmp_path):
     name = next(iter(list_shipped()))
-    assert f"did you mean {name}?" in refused(lake, 2, "--recording", name[:-1])
-    assert "no such folder" in refused(lake, 2, "--recording", tmp_path / "none")
+    assert f"did you mean {name}?" in error_line(lake, 2, "--recording", name[:-1])
+    assert "no such folder" in error_line(lake, 2, "--recording", tmp_path / "none")
     (tmp_path / "empty").mkdir()
-    assert "no recording.json" in refused(lake, 2, "--recording", tmp_path / "empty")
+    assert "no recording.json" in error_line(lake, 2, "--recording", tmp_path / "empty")
 
 
 @pytest.mark.parametrize("file", ["samples.parquet", "policies.jsonl", "truth.json"])
-def test_a_recording_with_a_missing_file(lake, recording, file):
+def test_recording_with_missing_file_is_refused(lake, recording, file):
     (recording / file).unlink()
-    line = refused(lake, 2, "--recording", recording)
+    line = error_line(lake, 2, "--recording", recording)
     assert f"{file} missing" in line
 
 
 @pytest.mark.parametrize("file", ["samples.parquet", "policies.jsonl", "truth.json"])
-def test_a_recording_with_an_altered_file(lake, recording, file):
+def test_recording_with_altered_file_is_refused(lake, recording, file):
     content = bytearray((recording / file).read_bytes())
     content[len(content) // 2] ^= 1
     (recording / file).write_bytes(bytes(content))
-    line = refused(lake, 2, "--recording", recording)
+    line = error_line(lake, 2, "--recording", recording)
     assert f"another checksum of {file}" in line
 
 
-def test_a_recording_of_another_format_or_with_files_outside(lake, recording):
+def test_recording_format_and_paths_are_checked(lake, recording):
     about = json.loads((recording / "recording.json").read_text())
     (recording / "recording.json").write_text(json.dumps(about | {"format": 99}))
-    assert "format 99" in refused(lake, 2, "--recording", recording)
+    assert "format 99" in error_line(lake, 2, "--recording", recording)
     about["files"]["../outside"] = "0" * 64
     (recording / "recording.json").write_text(json.dumps(about))
-    assert "outside of the folder" in refused(lake, 2, "--recording", recording)
+    assert "outside of the folder" in error_line(lake, 2, "--recording", recording)
 
 
-def test_a_range_that_touches_no_recording(lake, recording):
-    line = refused(
+def test_range_outside_recording_is_refused(lake, recording):
+    line = error_line(
         lake, 2, "--recording", recording, "--start", "2020-01-01T00:00:00Z", "--end", "2020-01-02T00:00:00Z"
     )
     assert "touches none" in line
 
 
-def test_the_second_of_two_recordings_is_checked_before_the_first_is_read(lake, recording, tmp_path):
+def test_all_recordings_are_checked_before_reading(lake, recording, tmp_path):
     whole = shutil.copytree(recording, tmp_path / "whole" / recording.name)
     (recording / "truth.json").unlink()
-    assert "truth.json missing" in refused(lake, 2, "--recording", whole, "--recording", recording)
+    assert "truth.json missing" in error_line(lake, 2, "--recording", whole, "--recording", recording)

@@ -40,7 +40,7 @@ COMMANDS = (
 
 
 @pytest.fixture(autouse=True)
-def somewhere_else(tmp_path, monkeypatch):
+def in_empty_folder(tmp_path, monkeypatch):
     """No throttlescope.toml and no ./lake of the machine is met by accident."""
     folder = tmp_path / "here"
     folder.mkdir()
@@ -53,7 +53,7 @@ def lake(tmp_path):
     return lake_with(tmp_path / "lake", [verdict(0), verdict(1), healthy(2), strange])
 
 
-def test_help_names_every_command_the_zone_and_the_exit_codes():
+def test_help_names_commands_zone_and_exit_codes():
     outcome = throttlescope("--help")
     assert outcome.code == 0
     for word in (*COMMANDS, "UTC", "Exit codes", "-6h"):
@@ -73,7 +73,7 @@ def test_every_command_and_option_has_help(path):
         assert getattr(option, "help", None), f"{' '.join(path)} {option.name}"
 
 
-def test_help_comes_before_anything_heavy_is_imported():
+def test_help_imports_no_heavy_packages():
     heavy = [
         "pyspark",
         "pyarrow",
@@ -94,7 +94,7 @@ def test_help_comes_before_anything_heavy_is_imported():
 
 
 @pytest.mark.long
-def test_help_costs_less_than_half_a_second_of_processor():
+def test_help_takes_little_processor_time():
     def seconds(*arguments):
         before = os.times()
         subprocess.run([sys.executable, *arguments], capture_output=True, check=True)
@@ -132,7 +132,7 @@ def test_help_costs_less_than_half_a_second_of_processor():
         (("serve", "--host", "0.0.0.0"), "no login"),  # noqa: S104
     ],
 )
-def test_wrong_usage_is_one_line_and_code_2_and_writes_nothing(arguments, words, tmp_path):
+def test_usage_errors_exit_with_code_2(arguments, words, tmp_path):
     outcome = throttlescope(*arguments)
     assert (outcome.code, outcome.out) == (2, "")
     assert outcome.line.startswith("throttlescope: ")
@@ -140,7 +140,7 @@ def test_wrong_usage_is_one_line_and_code_2_and_writes_nothing(arguments, words,
     assert not list((tmp_path / "here").iterdir())
 
 
-def test_no_arguments_show_the_help_as_a_usage_error():
+def test_no_arguments_show_help_with_code_2():
     outcome = throttlescope()
     assert outcome.code == 2
     assert "Commands:" in outcome.err
@@ -165,7 +165,7 @@ def test_no_arguments_show_the_help_as_a_usage_error():
         (KeyboardInterrupt(), 130, "Interrupted"),
     ],
 )
-def test_every_fault_is_one_line_and_a_code(monkeypatch, lake, fault, code, words):
+def test_each_fault_has_its_exit_code(monkeypatch, lake, fault, code, words):
     def fail(*_, **__):
         raise fault
 
@@ -176,7 +176,7 @@ def test_every_fault_is_one_line_and_a_code(monkeypatch, lake, fault, code, word
 
 
 @pytest.mark.parametrize(("fault", "code"), [(ZeroDivisionError("x"), 1), (GateError("stopped"), 3)])
-def test_debug_shows_the_traceback_and_keeps_the_code(monkeypatch, lake, fault, code):
+def test_debug_adds_traceback_and_keeps_code(monkeypatch, lake, fault, code):
     def fail(*_):
         raise fault
 
@@ -189,7 +189,7 @@ def test_debug_shows_the_traceback_and_keeps_the_code(monkeypatch, lake, fault, 
 
 
 @pytest.mark.long
-def test_verdicts_as_json(lake):
+def test_verdicts_json_has_all_columns(lake):
     rows = json.loads(throttlescope("verdicts", "--lake", lake.root, "--format", "json").out)
     assert len(rows) == 4
     wanted = (
@@ -204,7 +204,7 @@ def test_verdicts_as_json(lake):
     assert [(row["cluster"], row["cause"]) for row in latest] == [("other", "throttled"), ("prod", "healthy")]
 
 
-def test_verdicts_as_csv_open_safely_in_a_spreadsheet(lake):
+def test_verdicts_csv_is_safe_in_spreadsheets(lake):
     out = throttlescope("verdicts", "--lake", lake.root, "--format", "csv").out
     rows = list(csv.DictReader(io.StringIO(out, newline="")))
     assert rows[0]["subscription"] == "'=cmd|\"\n../x"
@@ -212,7 +212,7 @@ def test_verdicts_as_csv_open_safely_in_a_spreadsheet(lake):
 
 
 @pytest.mark.long
-def test_verdicts_as_tables_state_units_zone_and_freshness(lake):
+def test_verdicts_table_shows_units_and_freshness(lake):
     summary = throttlescope("verdicts", "--lake", lake.root).out
     for words in (
         "2 subscriptions",
@@ -231,7 +231,7 @@ def test_verdicts_as_tables_state_units_zone_and_freshness(lake):
 
 
 @pytest.mark.long
-def test_objectives_of_the_configuration_mark_who_breaks_them(lake, tmp_path):
+def test_broken_objectives_are_marked_in_verdicts(lake, tmp_path):
     config = tmp_path / "t.toml"
     config.write_text(f'lake = "{lake.root}"\n[objectives]\nbacklog_entries = 1500\n')
     out = throttlescope("verdicts", "--config", config, "--cluster", "prod").out
@@ -282,7 +282,7 @@ def test_a_token_flag_reaches_the_source(tmp_path):
     assert seen[0] == "Bearer abc"
 
 
-def test_the_configuration_pages_example_is_valid(tmp_path):
+def test_documented_configuration_example_is_valid(tmp_path):
     from throttlescope.app.config import load_settings
 
     page = configuration.PAGE.read_text(encoding="utf-8")
@@ -296,7 +296,7 @@ def test_loopback_addresses_need_no_permission(host):
     check_address(host)
 
 
-def test_another_address_needs_to_be_named_and_allowed():
+def test_other_addresses_need_allow_remote():
     with pytest.raises(InputError, match="add --allow-remote"):
         check_address("0.0.0.0")  # noqa: S104
     check_address("0.0.0.0", allow_remote=True)  # noqa: S104
@@ -305,7 +305,7 @@ def test_another_address_needs_to_be_named_and_allowed():
 
 
 @pytest.mark.long
-def test_serve_answers_on_loopback_and_ends_with_ctrl_c(lake):
+def test_serve_answers_until_ctrl_c(lake):
     port = free_port()
     command = [
         sys.executable,

@@ -58,7 +58,7 @@ def file(tmp_path):
     return write
 
 
-def test_a_lake_in_an_object_store_stays_an_address(file):
+def test_object_store_lake_stays_an_address(file):
     assert load_settings(file('lake = "s3://bucket/lake/"')).lake == "s3://bucket/lake"
     assert load_settings(file('lake = "x"'), {"lake": "s3://bucket/other"}).lake == "s3://bucket/other"
     with pytest.raises(InputError, match="carries a user") as refused:
@@ -66,7 +66,7 @@ def test_a_lake_in_an_object_store_stays_an_address(file):
     assert "hush" not in str(refused.value)
 
 
-def test_a_whole_file_is_read_and_its_paths_count_from_its_folder(file, tmp_path):
+def test_full_file_resolves_relative_paths(file, tmp_path):
     settings = load_settings(file(WHOLE))
     assert settings.lake == str(tmp_path / "data/lake")
     assert (settings.window, settings.every) == (600_000, 60_000)
@@ -80,7 +80,7 @@ def test_a_whole_file_is_read_and_its_paths_count_from_its_folder(file, tmp_path
     assert settings.clusters["other"].pulsar_admin is None
 
 
-def test_a_cluster_has_the_time_zone_of_its_people(file):
+def test_clusters_have_their_own_time_zone(file):
     settings = load_settings(
         file(
             WHOLE.replace("[clusters.pulsar-prod]\n", '[clusters.pulsar-prod]\ntime_zone = "Europe/Berlin"\n')
@@ -91,24 +91,25 @@ def test_a_cluster_has_the_time_zone_of_its_people(file):
 
 
 @pytest.mark.parametrize("zone", ["", "Europe/Berlim", "+02:00", "../../etc/passwd", "CET-1CEST"])
-def test_a_time_zone_that_is_none_is_refused(file, zone):
+def test_invalid_time_zone_is_refused(file, zone):
     with pytest.raises(InputError, match=r"clusters\.a\.time_zone.*Europe/Berlin"):
         load_settings(file(f'[clusters.a]\ntime_zone = "{zone}"'))
 
 
-def test_the_bound_of_a_read_reaches_the_source(file):
+def test_max_series_reaches_the_source(file):
     settings = load_settings(file('[clusters.a.prometheus]\nurl = "http://p:9090"\nmax_series = 7'))
     assert settings.clusters["a"].prometheus.access().max_series == 7
     assert load_settings(file(WHOLE)).clusters["other"].prometheus.access().max_series == 1_000_000
 
 
-def test_without_a_file_the_defaults_are_gentle():
+def test_defaults_apply_without_a_file():
     settings = load_settings(None)
     assert (settings.ingest.max_concurrent_reads, settings.ingest.admin_calls_per_s) == (2, 10)
     assert (settings.window, settings.every, settings.clusters) == (300_000, 300_000, {})
 
 
-def test_flags_lie_over_the_file_and_an_absent_flag_changes_nothing(file):
+def test_flags_override_the_file(file):
+    """A flag that is not given changes nothing."""
     flags = {
         "every": "5m",
         "window": None,
@@ -120,7 +121,7 @@ def test_flags_lie_over_the_file_and_an_absent_flag_changes_nothing(file):
     assert settings.clusters["pulsar-prod"].prometheus.reader == "api"
 
 
-def test_the_environment_sets_nothing_but_the_file_and_the_secrets(file, monkeypatch):
+def test_environment_variables_do_not_override_settings(file, monkeypatch):
     monkeypatch.setenv("LAKE", "/elsewhere")
     monkeypatch.setenv("WINDOW", "1m")
     assert load_settings(file('lake = "x"')).lake.endswith("/x")
@@ -141,7 +142,7 @@ def test_the_environment_sets_nothing_but_the_file_and_the_secrets(file, monkeyp
         ('[clusters.a.labels]\nnamespaces = "x"', "clusters.a.labels.namespaces", "namespace"),
     ],
 )
-def test_an_unknown_key_is_refused_with_its_place_and_the_near_miss(file, text, place, near):
+def test_unknown_key_suggests_the_nearest_key(file, text, place, near):
     with pytest.raises(InputError, match=f"unknown key {re.escape(place)};.*did you mean {near}") as caught:
         load_settings(file(text))
     assert "\n" not in str(caught.value)
@@ -168,14 +169,14 @@ def test_an_unknown_key_is_refused_with_its_place_and_the_near_miss(file, text, 
         ("[clusters.a.pulsar_admin]\nurls = []", "clusters.a.pulsar_admin.urls is not right"),
     ],
 )
-def test_a_wrong_value_is_named_on_one_line(file, text, words):
+def test_invalid_value_is_named_on_one_line(file, text, words):
     with pytest.raises(InputError) as caught:
         load_settings(file(text))
     assert words in str(caught.value)
     assert "\n" not in str(caught.value)
 
 
-def test_no_secret_is_in_a_message_or_in_what_is_printed(file, tmp_path, monkeypatch):
+def test_secrets_never_appear_in_text(file, tmp_path, monkeypatch):
     monkeypatch.setenv("PROM_PASSWORD", "hunter2-password")
     (tmp_path / "secrets").mkdir()
     (tmp_path / "secrets/admin.token").write_text("hunter2-token\n")
@@ -195,7 +196,7 @@ def test_no_secret_is_in_a_message_or_in_what_is_printed(file, tmp_path, monkeyp
 @pytest.mark.parametrize(
     ("content", "words"), [(None, "cannot be read"), ("", "is empty"), ("one\ntwo", "more than one line")]
 )
-def test_a_secret_that_is_not_there_or_would_split_a_header_is_refused(file, tmp_path, content, words):
+def test_missing_or_multiline_secret_is_refused(file, tmp_path, content, words):
     path = file('[clusters.a.prometheus]\nurl = "http://x"\ntoken_file = "t"')
     if content is not None:
         (tmp_path / "t").write_text(content)
@@ -203,7 +204,8 @@ def test_a_secret_that_is_not_there_or_would_split_a_header_is_refused(file, tmp
         load_settings(path).clusters["a"].prometheus.token()
 
 
-def test_the_file_is_found_by_flag_then_environment_then_working_folder(file, tmp_path, monkeypatch):
+def test_config_file_search_order(file, tmp_path, monkeypatch):
+    """The flag comes first, then the environment, then the working directory."""
     here = file("")
     monkeypatch.chdir(tmp_path)
     other, third = tmp_path / "b.toml", tmp_path / "c.toml"
@@ -225,7 +227,7 @@ def test_every_key_is_described():
 
 
 @given(st.text(max_size=200))
-def test_any_text_is_taken_or_refused_in_one_line(text):
+def test_arbitrary_text_loads_or_is_refused(text):
     import tempfile
     from pathlib import Path
 

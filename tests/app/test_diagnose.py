@@ -22,7 +22,7 @@ TABLES = (
 )
 
 
-def said(*arguments):
+def run_json(*arguments):
     outcome = throttlescope(*arguments, "--format", "json", "--quiet")
     assert outcome.code == 0, outcome.err
     return json.loads(outcome.out)
@@ -36,17 +36,17 @@ def rows_of(lake, table):
 def ingested(_spark_session, tmp_path_factory):
     """A lake with the samples of one recording, and their range."""
     lake = tmp_path_factory.mktemp("ingested") / "lake"
-    brought = said("ingest", "--recording", SLOW, "--lake", lake)
+    brought = run_json("ingest", "--recording", SLOW, "--lake", lake)
     return lake, brought["start_ms"], brought["end_ms"]
 
 
 @pytest.mark.spark
 @pytest.mark.long
-def test_ingest_and_diagnose_are_run(ingested, tmp_path):
+def test_ingest_then_diagnose_equals_run(ingested, tmp_path):
     lake, start_ms, end_ms = ingested
-    found = said("diagnose", "--start", start_ms / 1000, "--end", end_ms / 1000, "--lake", lake)
+    found = run_json("diagnose", "--start", start_ms / 1000, "--end", end_ms / 1000, "--lake", lake)
     assert (found["command"], found["clusters"], found["idle"]) == ("diagnose", [SLOW], False)
-    at_once = said("run", "--recording", SLOW, "--lake", tmp_path / "lake")
+    at_once = run_json("run", "--recording", SLOW, "--lake", tmp_path / "lake")
     assert found["verdicts"] == at_once["verdicts"]
     for table in TABLES:
         assert rows_of(lake, table) == rows_of(tmp_path / "lake", table), table
@@ -54,10 +54,10 @@ def test_ingest_and_diagnose_are_run(ingested, tmp_path):
 
 
 @pytest.mark.spark
-def test_an_hour_without_samples_is_idle(ingested):
+def test_hour_without_samples_is_idle(ingested):
     lake, start_ms, _ = ingested
     before = Lake(lake).version("signals")
-    found = said(
+    found = run_json(
         "diagnose", "--start", start_ms / 1000 - 864_000, "--end", start_ms / 1000 - 860_400, "--lake", lake
     )
     assert (found["idle"], found["status"], found["verdicts"]) == (True, "done", None)
@@ -78,7 +78,7 @@ def test_an_hour_without_samples_is_idle(ingested):
 
 
 @pytest.mark.spark
-def test_a_cluster_that_is_not_there_is_named(ingested):
+def test_unknown_cluster_lists_known_clusters(ingested):
     lake, start_ms, end_ms = ingested
     outcome = throttlescope(
         "diagnose",
@@ -97,7 +97,7 @@ def test_a_cluster_that_is_not_there_is_named(ingested):
 
 
 @pytest.mark.parametrize("arguments", [("--start", "-1h"), ()])
-def test_without_a_lake_or_a_start_nothing_begins(tmp_path, arguments):
+def test_missing_lake_or_start_is_refused(tmp_path, arguments):
     outcome = throttlescope("diagnose", *arguments, "--lake", tmp_path / "lake", "--quiet")
     assert outcome.code == 2
     assert "Fix:" in outcome.line

@@ -50,7 +50,7 @@ def series(cluster, names, *, interval_s=15, **labels):
     return [({"__name__": name, **common, **labels}, [(t, 7.0) for t in times]) for name in names]
 
 
-def whole_broker(cluster, **changed):
+def complete_broker(cluster, **changed):
     return (
         series(cluster, SUBSCRIPTION_METRICS, subscription="billing", **changed)
         + series(cluster, TOPIC_METRICS, **changed)
@@ -114,8 +114,8 @@ def test_empty_prometheus_differs_from_unreachable(prometheus):
 
 
 @pytest.mark.prometheus
-def test_a_whole_broker_has_no_red_line(prometheus):
-    write_series(prometheus.url, whole_broker("prod"))
+def test_complete_broker_passes_every_check(prometheus):
+    write_series(prometheus.url, complete_broker("prod"))
     with admin_api() as admin:
         checks = examine(settings("prod", prometheus.url, admin), None)
     assert {check.status for check in checks} == {OK}, [c for c in checks if c.status != OK]
@@ -128,15 +128,15 @@ def test_a_whole_broker_has_no_red_line(prometheus):
 
 
 @pytest.mark.prometheus
-def test_brokers_that_are_not_scraped_are_counted(prometheus):
-    write_series(prometheus.url, whole_broker("prod"))
+def test_unscraped_brokers_are_counted(prometheus):
+    write_series(prometheus.url, complete_broker("prod"))
     with admin_api(brokers=3) as admin:
         checks = by_check(examine(settings("prod", prometheus.url, admin), None), "pulsar_admin")
     assert (checks["brokers"].status, checks["brokers"].found) == (WARNING, "1 of 3 brokers are scraped")
 
 
 @pytest.mark.prometheus
-def test_namespace_sums_alone_name_the_switch():
+def test_missing_topic_metrics_name_the_setting():
     with running_prometheus() as server:
         write_series(server.url, series("prod", ("pulsar_broker_topics_count", "pulsar_msg_backlog")))
         checks = examine(settings("prod", server.url), None)
@@ -146,7 +146,7 @@ def test_namespace_sums_alone_name_the_switch():
 
 
 @pytest.mark.prometheus
-def test_what_hides_evidence_is_a_warning_with_its_switch():
+def test_missing_metrics_are_warnings_with_fixes():
     with running_prometheus() as server:
         names = [name for name in SUBSCRIPTION_METRICS if "throttled" not in name]
         renamed = {"namespace": "monitoring", "exported_namespace": "acme/shop"}
@@ -176,7 +176,7 @@ def test_what_hides_evidence_is_a_warning_with_its_switch():
 
 @pytest.mark.prometheus
 def test_use_near_the_specification_is_a_warning(prometheus):
-    write_series(prometheus.url, whole_broker("prod"))
+    write_series(prometheus.url, complete_broker("prod"))
     wanted = settings("prod", prometheus.url, specification={"dispatch_msg_rate": 8.0})
     check = by_check(examine(wanted, None))["specification"]
     assert (check.status, check.found) == (WARNING, "brokers dispatch 7 of 8 messages/s (88 %)")
@@ -203,7 +203,7 @@ def test_use_near_the_specification_is_a_warning(prometheus):
         (lambda *_: (404, "text/plain", b"not found"), "is not at"),
     ],
 )
-def test_an_address_that_is_no_prometheus_is_explained(answer, words):
+def test_non_prometheus_address_is_explained(answer, words):
     with answering(answer) as url:
         checks = examine(settings("prod", url), None)
     check = by_check(checks)["reachable"]
@@ -230,7 +230,7 @@ def test_credentials_are_sent_and_never_shown(monkeypatch):
     assert "hunter2" not in repr(checks)
 
 
-def test_switches_of_the_brokers_and_missing_rights_are_named():
+def test_broker_settings_and_missing_rights_are_reported():
     runtime = RUNTIME | {
         "exposeConsumerLevelMetricsInPrometheus": "false",
         "exposePreciseBacklogInPrometheus": "false",
@@ -247,7 +247,7 @@ def test_switches_of_the_brokers_and_missing_rights_are_named():
 
 
 @pytest.mark.parametrize("answer", [html, unauthorised])
-def test_an_admin_api_that_refuses_is_explained(answer):
+def test_refusing_admin_api_is_unreachable(answer):
     with answering(answer) as url:
         checks = examine(load_settings(None, {"clusters": {"prod": {"pulsar_admin": {"urls": [url]}}}}), None)
     assert exit_code(checks) == EXIT_UNREACHABLE
@@ -262,7 +262,7 @@ def test_second_admin_address_replaces_unreachable_first():
         assert by_check(examine(wanted, None), "pulsar_admin")["reachable"].status == OK
 
 
-def test_no_source_and_a_missing_secret_are_red_lines(tmp_path):
+def test_missing_source_or_secret_fails(tmp_path):
     assert exit_code(examine(load_settings(None), None)) == EXIT_INPUT
     access = {"url": "http://prometheus.example:9090", "token_file": str(tmp_path / "none")}
     checks = examine(load_settings(None, {"clusters": {"prod": {"prometheus": access}}}), None)
@@ -277,5 +277,5 @@ def test_no_source_and_a_missing_secret_are_red_lines(tmp_path):
     [("3.3.9", False), ("4.0.3", False), ("4.0.4", True), ("4.0.12", True), ("4.1.0", True), ("5.0.0-SNAPSHOT", True),
      ("4.1", True), ("unknown", False)],
 )  # fmt: skip
-def test_which_releases_have_the_counters(version, has):
+def test_throttle_counters_depend_on_the_release(version, has):
     assert has_throttle_counters(version) is has

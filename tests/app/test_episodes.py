@@ -24,13 +24,13 @@ OTHER = KEY._replace(partition=1)
 def lake(tmp_path, monkeypatch) -> Lake:
     """Partition 0 drained, partition 1 still has a backlog, partition 2 never had one."""
     monkeypatch.chdir(tmp_path)
-    said = "hhhhPPPPPPPPPPPPPhhhhhhh"
+    letters = "hhhhPPPPPPPPPPPPPhhhhhhh"
     rows = minutes(BUSY) + minutes(BUSY[:75] + [900] * 45, key=OTHER)
     rows += minutes([5] * 120, key=KEY._replace(partition=2))
-    return lake_of(tmp_path / "lake", rows, verdicts(said) + verdicts(said[:16] + "P" * 8, key=OTHER))
+    return lake_of(tmp_path / "lake", rows, verdicts(letters) + verdicts(letters[:16] + "P" * 8, key=OTHER))
 
 
-def test_a_table_has_a_line_for_each_backlog(lake):
+def test_table_has_one_line_per_backlog(lake):
     done = throttlescope("episodes", "--lake", lake.root)
     assert done.code == 0
     assert "2 episodes, 1 not drained" in done.out
@@ -40,7 +40,7 @@ def test_a_table_has_a_line_for_each_backlog(lake):
     assert "drained" in done.out
 
 
-def test_json_is_the_table(lake):
+def test_json_equals_the_computed_episodes(lake):
     done = throttlescope("episodes", "--lake", lake.root, "--format", "json", "--subscription", NAME)
     (row,) = json.loads(done.out)
     (there,) = find_episodes(lake, topic=KEY.topic, partition=0, subscription="billing")
@@ -48,7 +48,7 @@ def test_json_is_the_table(lake):
 
 
 @pytest.mark.long
-def test_csv_has_a_row_each(lake):
+def test_csv_has_one_row_per_episode(lake):
     done = throttlescope("episodes", "--lake", lake.root, "--format", "csv")
     rows = list(csv.DictReader(io.StringIO(done.out)))
     assert [row["partition"] for row in rows] == ["0", "1"]
@@ -65,14 +65,14 @@ def test_csv_has_a_row_each(lake):
         (["--cluster", "prod"], [0, 1]),
     ],
 )
-def test_filters_narrow_it(lake, options, partitions):
+def test_filters_select_episodes(lake, options, partitions):
     done = throttlescope("episodes", "--lake", lake.root, "--format", "json", *options)
     assert done.code == 0, done.err
     assert [row["partition"] for row in json.loads(done.out)] == partitions
 
 
 @pytest.mark.long
-def test_a_roll_up_names_the_worst_partition_of_all(lake):
+def test_roll_up_names_the_worst_partition(lake):
     done = throttlescope("episodes", "--lake", lake.root, "--by", "topic")
     assert "2 of 3" in done.out
     done = throttlescope("episodes", "--lake", lake.root, "--by", "limiter", "--format", "json")
@@ -93,7 +93,7 @@ def test_incidents_list_their_members(lake):
     assert [member["partition"] for member in row["members"]] == [0, 1]
 
 
-def test_what_is_stored_is_what_is_printed(lake):
+def test_stored_episodes_are_printed(lake):
     import pyarrow as pa
 
     from throttlescope.ingest.contracts import TABLES
@@ -106,7 +106,7 @@ def test_what_is_stored_is_what_is_printed(lake):
 
 @pytest.mark.long
 @pytest.mark.parametrize(
-    ("options", "says"),
+    ("options", "message"),
     [
         (["--incidents", "--by", "topic"], "leave one out"),
         (["--store", "--subscription", NAME], "--store judges whole clusters"),
@@ -116,16 +116,16 @@ def test_what_is_stored_is_what_is_printed(lake):
         (["--by", "planet"], "planet"),
     ],
 )
-def test_invalid_options_are_one_line_and_a_code(lake, options, says):
+def test_invalid_options_exit_with_code_2(lake, options, message):
     done = throttlescope("episodes", "--lake", lake.root, *options)
     assert done.code == 2
-    assert says in done.line
+    assert message in done.line
     assert done.out == ""
 
 
 @pytest.mark.spark
 @pytest.mark.long
-def test_store_writes_what_is_printed_from_then_on(lake):
+def test_store_writes_the_printed_episodes(lake):
     before = throttlescope("episodes", "--lake", lake.root, "--format", "json")
     assert lake.version("episodes") is None
     done = throttlescope("episodes", "--lake", lake.root, "--format", "json", "--store", "--quiet")
@@ -135,7 +135,7 @@ def test_store_writes_what_is_printed_from_then_on(lake):
     assert lake.read("incidents").num_rows == 1
 
 
-def test_lever_has_its_gain_and_marks_another_cause():
+def test_lever_text_marks_a_different_cause():
     from throttlescope.app.presentation.episodes import lever_text
 
     counterfactual = {

@@ -17,7 +17,7 @@ WINDOWS = [
 ]
 
 
-def shown(capsys, monkeypatch, windows=WINDOWS):
+def printed(capsys, monkeypatch, windows=WINDOWS):
     monkeypatch.setenv("COLUMNS", "250")
     print_evaluation(evaluate(windows, truth(TRUTH)))
     return capsys.readouterr().out
@@ -29,7 +29,7 @@ def line(text, words):
 
 
 def test_every_figure_has_its_line(capsys, monkeypatch):
-    text = shown(capsys, monkeypatch)
+    text = printed(capsys, monkeypatch)
     assert "25/25" in line(text, "limiter right where throttled, ours")
     assert "0/25" in line(text, "healthy called throttled, ours")
     assert line(text, "side right, naive rule").count("/") >= 2
@@ -43,13 +43,13 @@ def test_every_figure_has_its_line(capsys, monkeypatch):
 
 def test_no_column_without_held_out_recordings(capsys, monkeypatch):
     only = [one for one in WINDOWS if one.key.cluster == "b"]
-    text = shown(capsys, monkeypatch, only)
+    text = printed(capsys, monkeypatch, only)
     head = next(row for row in text.splitlines() if "figure" in row)
     assert "other recordings" in head
     assert "┃ held-out set" not in head
 
 
-def test_the_figures_that_the_package_brings_need_no_lake(tmp_path, monkeypatch):
+def test_shipped_figures_need_no_lake(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     outcome = throttlescope("evaluate", "--measured", "--format", "json")
     assert outcome.code == 0

@@ -1,4 +1,4 @@
-"""The parts of following, without a server: what is held, what counts as changed, what is judged again, when limits are asked."""
+"""The parts of following, without a server: samples in memory, changes, new verdicts, and when limits are read."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from throttlescope.transforms.sample_window import Held, with_tail
 SCHEMA = TABLES["signals"].loose_schema
 
 
-# -- what is held -------------------------------------------------------------------------------
+# -- samples in memory --------------------------------------------------------------------------
 
 times = st.lists(st.integers(0, 40), unique=True).map(sorted)
 
@@ -49,7 +49,8 @@ def series(at, value, stale):
 
 
 @given(times, times, times, times, st.integers(0, 40))
-def test_an_answer_takes_the_place_of_its_range_unless_the_source_has_lost_some(old, new, marks, news, since):
+def test_answer_replaces_its_range_unless_shorter(old, new, marks, news, since):
+    """Fewer samples than are in memory mean that the source lost some; those in memory stay."""
     new, news = [at for at in new if at >= since], [at for at in news if at >= since]
     found = with_tail(series(old, 1.0, marks), series(new, 2.0, news), since)
     tail = [at for at in old if at >= since]
@@ -87,7 +88,7 @@ def naive_changes(old, new):
 
 @pytest.mark.long
 @given(st.data())
-def test_changes_are_those_of_a_comparison_row_by_row(data):
+def test_changes_match_a_row_comparison(data):
     names = ("billing", "audit")
     old = [row for name in names for row in minutes(name, data.draw(st.integers(0, 6)))]
     new = [dict(row) for name in names for row in minutes(name, data.draw(st.integers(0, 6)))]
@@ -103,7 +104,7 @@ def test_changes_are_those_of_a_comparison_row_by_row(data):
     assert first_changes(old_table, new_table) == naive_changes(old_table.to_pylist(), new_table.to_pylist())
 
 
-def test_without_a_before_everything_is_new():
+def test_first_read_marks_everything_changed():
     rows = table(minutes("billing", 3) + minutes("audit", 2, first=1))
     changed = first_changes(None, rows)
     assert {key.subscription: at_ms for key, at_ms in changed.items()} == {
@@ -112,10 +113,10 @@ def test_without_a_before_everything_is_new():
     assert first_changes(rows, rows) == {}
 
 
-# -- what is judged again -----------------------------------------------------------------------
+# -- verdicts that are computed again -----------------------------------------------------------
 
 
-def put(lake, rows, before):
+def write_and_judge(lake, rows, before):
     """Signals as a cycle writes them, and what a cycle does with their changes."""
     rows = table(rows)
     replace_hours(
@@ -133,7 +134,7 @@ def put(lake, rows, before):
 
 
 @pytest.mark.long
-def test_what_is_judged_bit_by_bit_is_what_is_judged_at_once(tmp_path):
+def test_incremental_verdicts_match_full_diagnosis(tmp_path):
     lake, rows = Lake(tmp_path), None
     busy, slow, quiet = (
         minutes("billing", 70, **THROTTLED),
@@ -142,7 +143,7 @@ def test_what_is_judged_bit_by_bit_is_what_is_judged_at_once(tmp_path):
     )
     made = []
     for count in (7, 8, 9, 40, 62, 70):
-        rows, judged = put(lake, busy[:count] + slow[:count] + quiet[:count], rows)
+        rows, judged = write_and_judge(lake, busy[:count] + slow[:count] + quiet[:count], rows)
         made.append(judged)
     # A minute more ends one window more of each; whatever came before is not judged again.
     assert made[:3] == [9, 3, 3]
@@ -150,7 +151,7 @@ def test_what_is_judged_bit_by_bit_is_what_is_judged_at_once(tmp_path):
     # A scrape that came late changes one subscription, twenty minutes back.
     changed = [dict(row) for row in slow]
     changed[50]["backlog_ready_entries"] += 10_000.0
-    _, judged = put(lake, busy + changed + quiet, rows)
+    _, judged = write_and_judge(lake, busy + changed + quiet, rows)
     assert judged == 70 - 50
     kept = {file.relative_path for file in lake.files("verdicts")} & files
     assert kept
@@ -162,13 +163,14 @@ def test_what_is_judged_bit_by_bit_is_what_is_judged_at_once(tmp_path):
 
 
 @pytest.mark.long
-def test_a_subscription_that_is_not_seen_any_more_has_windows_until_it_is_out_of_them(tmp_path):
+def test_vanished_subscription_keeps_overlapping_windows(tmp_path):
+    """Windows with at least one of its minutes are still diagnosed."""
     lake = Lake(tmp_path)
     audit = minutes("audit", 20, **SLOW)
-    rows, _ = put(lake, minutes("billing", 20, **THROTTLED) + audit, None)
+    rows, _ = write_and_judge(lake, minutes("billing", 20, **THROTTLED) + audit, None)
     before = [row for row in stored(lake) if row["subscription"] == "audit"]
     for count in (21, 23, 30):
-        rows, _ = put(lake, minutes("billing", count, **THROTTLED) + audit, rows)
+        rows, _ = write_and_judge(lake, minutes("billing", count, **THROTTLED) + audit, rows)
     after = [row for row in stored(lake) if row["subscription"] == "audit"]
     assert after[: len(before)] == before
     # Four windows more have a minute of it.
@@ -179,16 +181,16 @@ def test_a_subscription_that_is_not_seen_any_more_has_windows_until_it_is_out_of
 
 
 class Admin:
-    """Answers what it is told to, and remembers what it was asked."""
+    """Answers with what is set on it, and remembers what was requested."""
 
     def __init__(self):
-        self.requests, self.asked, self.rate, self.error, self.cluster = 0, [], 100, None, None
+        self.requests, self.requested_topics, self.rate, self.error, self.cluster = 0, [], 100, None, None
 
     def collect(self, cluster, topics, progress=None):
         if self.error is not None:
             raise self.error
         self.requests += 1 + len(topics)
-        self.asked.append([topic.name for topic in topics])
+        self.requested_topics.append([topic.name for topic in topics])
         at_ms = NOW[0]
         body = json.dumps({"dispatchThrottlingRateInMsg": self.rate})
         rows = [
@@ -214,21 +216,21 @@ ONE, TWO = AdminTopic("persistent://t/n/one", (-1,)), AdminTopic("persistent://t
 @pytest.fixture
 def watch(tmp_path):
     NOW[0] = HOUR_MS
-    said = []
-    watch = LimitsWatch(Lake(tmp_path), Admin(), "test", said.append, now_ms=lambda: NOW[0])
-    watch.said = said
+    messages = []
+    watch = LimitsWatch(Lake(tmp_path), Admin(), "test", messages.append, now_ms=lambda: NOW[0])
+    watch.messages = messages
     return watch
 
 
-def test_limits_are_asked_every_quarter_and_of_new_topics_sooner(watch):
+def test_limits_are_polled_sooner_for_new_topics(watch):
     def look(*topics, after_ms=0):
         NOW[0] += after_ms
         watch.look("prod", topics)
         watch.end(30)
-        return watch.admin.asked[-1]
+        return watch.admin.requested_topics[-1]
 
     watch.look("prod", [ONE], wait_s=30)
-    assert watch.admin.asked == [[ONE.name]]
+    assert watch.admin.requested_topics == [[ONE.name]]
     assert look(ONE, after_ms=MINUTE_MS) == [ONE.name]
     assert watch.rounds == 1
     look(ONE, TWO, after_ms=1)
@@ -239,7 +241,7 @@ def test_limits_are_asked_every_quarter_and_of_new_topics_sooner(watch):
     assert look(ONE, TWO, after_ms=EVERY_MS) == [ONE.name, TWO.name]
 
 
-def test_a_round_that_says_nothing_new_is_not_stored_again(watch):
+def test_unchanged_limits_are_not_stored_again(watch):
     def rows():
         return watch.lake.read("policies").num_rows
 
@@ -266,8 +268,8 @@ def test_answers_of_another_cluster_are_not_stored(watch):
     watch.look("prod", [ONE], scraped={"10.0.0.1:8080"}, wait_s=30)
     assert watch.of_other_cluster
     assert watch.lake.read("policies").num_rows == 0
-    assert len(watch.said) == 1
-    assert "belong to cluster staging, the metrics are of prod: its answers are not used" in watch.said[0]
+    assert len(watch.messages) == 1
+    assert "belong to cluster staging, the metrics are of prod: its answers are not used" in watch.messages[0]
     NOW[0] += EVERY_MS
     watch.admin.cluster = "prod"
     watch.look("prod", [ONE], scraped={"10.0.0.1:8080"}, wait_s=30)
@@ -275,21 +277,21 @@ def test_answers_of_another_cluster_are_not_stored(watch):
     assert watch.lake.read("policies").num_rows == 2
 
 
-def test_an_admin_api_that_is_away_is_told_once_and_holds_nothing_up(watch):
+def test_admin_outage_is_reported_once(watch):
     watch.look("prod", [ONE], wait_s=30)
     watch.admin.error = SourceError("no answer")
     for _ in range(2):
         NOW[0] += EVERY_MS
         watch.look("prod", [ONE])
         watch.end(30)
-    assert len(watch.said) == 1
-    assert "no answer" in watch.said[0]
+    assert len(watch.messages) == 1
+    assert "no answer" in watch.messages[0]
     watch.admin.error = None
     NOW[0] += EVERY_MS
     watch.look("prod", [ONE])
     watch.end(30)
-    assert len(watch.said) == 2
-    assert "again" in watch.said[1]
+    assert len(watch.messages) == 2
+    assert "again" in watch.messages[1]
 
 
 # -- the loop -----------------------------------------------------------------------------------
@@ -301,7 +303,7 @@ class Follower:
     def __init__(self, stop, *answers):
         self.stop, self.answers = stop, list(answers)
         self.source = SimpleNamespace(name="prometheus_remote_read http://p")
-        self.limits, self.stored, self.told = None, 0, 0
+        self.limits, self.stored, self.latest_updates = None, 0, 0
         self.totals = {"cycles": 0}
 
     def cycle(self):
@@ -317,10 +319,10 @@ class Follower:
         self.stored += 1
 
     def update_latest(self):
-        self.told += 1
+        self.latest_updates += 1
 
 
-class Endless(Follower):
+class EndlessFollower(Follower):
     """Gives the same every time, with rests; only somebody else ends it."""
 
     def __init__(self, *given):
@@ -334,20 +336,20 @@ class Endless(Follower):
         return self.answers[0]
 
 
-def done(**more):
+def finished_cycle(**more):
     return Cycle("prometheus_remote_read http://p", HOUR_MS, behind=True, **more)
 
 
 @pytest.fixture
-def quick(monkeypatch):
+def short_waits(monkeypatch):
     monkeypatch.setattr("throttlescope.app.pipeline.follow.loop._FIRST_WAIT_S", 0.01)
 
 
-def test_a_source_that_is_away_is_said_waited_for_and_caught_up(capsys, quick):
+def test_source_outage_is_retried_and_recovered(capsys, short_waits):
     stop = threading.Event()
     follower = Follower(
-        stop, done(), SourceError("unreachable"), SourceError("unreachable"), InputError("no Pulsar metric"),
-        done(newest_sample_ms=HOUR_MS, newest_verdict_ms=HOUR_MS, age_s=7.2, verdicts=3, samples_written=9),
+        stop, finished_cycle(), SourceError("unreachable"), SourceError("unreachable"), InputError("no Pulsar metric"),
+        finished_cycle(newest_sample_ms=HOUR_MS, newest_verdict_ms=HOUR_MS, age_s=7.2, verdicts=3, samples_written=9),
     )  # fmt: skip
     kept = []
     follow([follower], 60_000, CycleLines(as_json=True, quiet=True), stop, kept.append)
@@ -359,12 +361,12 @@ def test_a_source_that_is_away_is_said_waited_for_and_caught_up(capsys, quick):
     assert events[5]["rss_bytes"] == pytest.approx(rss_bytes(), rel=0.5)
     assert len(err.splitlines()) == 4
     # What is held goes into the lake at the end, and the run's row with it.
-    assert (follower.stored, follower.told, len(kept)) == (1, 1, 2)
+    assert (follower.stored, follower.latest_updates, len(kept)) == (1, 1, 2)
 
 
-def test_a_source_that_never_had_anything_is_an_error(capsys, quick):
+def test_source_without_pulsar_metrics_fails(capsys, short_waits):
     stop = threading.Event()
-    other = Endless(stop, done())
+    other = EndlessFollower(stop, finished_cycle())
     refused = Follower(threading.Event(), InputError("no Pulsar metric"), None)
     refuse = refused.cycle
     refused.cycle = lambda: other.begun.wait(60) and refuse()
@@ -374,13 +376,13 @@ def test_a_source_that_never_had_anything_is_an_error(capsys, quick):
     assert "read to" in capsys.readouterr().err
 
 
-def test_cycles_begin_when_the_scrapes_of_a_minute_are_there():
+def test_cycles_wait_for_the_minutes_scrapes():
     assert _until_next_s(60_000, HOUR_MS + 6_000) == 60
     assert _until_next_s(60_000, HOUR_MS + 7_000) == 59
     assert _until_next_s(60_000, HOUR_MS) == 6
 
 
-def test_following_goes_on_where_the_lake_ends(tmp_path):
+def test_following_resumes_at_the_lake_end(tmp_path):
     lake = Lake(tmp_path)
     assert resumed_ms(lake, HOUR_MS + MINUTE_MS) == HOUR_MS - BLOCK_MS
     fill(lake, minutes("billing", 3))
@@ -400,7 +402,7 @@ def test_following_goes_on_where_the_lake_ends(tmp_path):
         (("--follow", "10ms"), "too short"),
     ],
 )
-def test_a_following_that_cannot_be_is_one_line(tmp_path, arguments, words):
+def test_invalid_follow_options_are_refused(tmp_path, arguments, words):
     source = () if "--recording" in arguments else ("--prometheus", "http://127.0.0.1:9")
     outcome = throttlescope("run", *source, *arguments, "--lake", tmp_path / "lake")
     assert outcome.code == 2
@@ -408,7 +410,7 @@ def test_a_following_that_cannot_be_is_one_line(tmp_path, arguments, words):
     assert not (tmp_path / "lake").exists()
 
 
-def test_a_source_that_is_away_at_the_beginning_is_unreachable(tmp_path):
+def test_source_down_at_start_is_unreachable(tmp_path):
     started_s = time.monotonic()
     outcome = throttlescope(
         "run", "--prometheus", "http://127.0.0.1:9", "--follow", "60s", "--lake", tmp_path / "lake"
@@ -418,7 +420,7 @@ def test_a_source_that_is_away_at_the_beginning_is_unreachable(tmp_path):
     assert time.monotonic() - started_s < 60
 
 
-def test_a_commit_that_another_run_wins_is_made_anew_with_the_next_cycle(tmp_path, monkeypatch):
+def test_conflicting_commit_is_retried_next_cycle(tmp_path, monkeypatch):
     lake, held = Lake(tmp_path), Held()
     monkeypatch.setattr(held, "newest_ms", lambda: {"prod": HOUR_MS + BLOCK_MS})
     hourly = HourlySignals(lake, held, "test")

@@ -46,11 +46,11 @@ def scrape(at_ms):
 
 
 def write(url, times_ms):
-    held = {}
+    by_labels = {}
     for at_ms in times_ms:
         for labels, value in scrape(at_ms):
-            held.setdefault(tuple(labels.items()), []).append((at_ms, value))
-    write_series(url, [(dict(labels), samples) for labels, samples in held.items()])
+            by_labels.setdefault(tuple(labels.items()), []).append((at_ms, value))
+    write_series(url, [(dict(labels), samples) for labels, samples in by_labels.items()])
 
 
 class Scraping(threading.Thread):
@@ -69,7 +69,7 @@ class Scraping(threading.Thread):
             self.next_ms += SCRAPE_S * 1000
 
 
-def followed(url, lake, cycles, *options):
+def start_following(url, lake, cycles, *options):
     """Start following and give the events of its first cycles; the process goes on."""
     command = [
         sys.executable, "-m", "throttlescope.app.cli", "run", "--prometheus", url, "--lake", str(lake), "--format", "json",
@@ -84,13 +84,14 @@ def followed(url, lake, cycles, *options):
     return process, events
 
 
-def test_a_followed_lake_is_fresh_feeds_the_metrics_and_is_whole_at_the_end(tmp_path):
+def test_followed_lake_is_fresh_and_complete(tmp_path):
+    """It also feeds the metrics, and holds every sample when the process ends."""
     lake = Lake(tmp_path / "lake")
     with running_prometheus() as server:
         scraping = Scraping(server.url)
         scraping.start()
         try:
-            process, events = followed(server.url, lake.root, 3, "--follow", "10s", "--start", "-20m")
+            process, events = start_following(server.url, lake.root, 3, "--follow", "10s", "--start", "-20m")
             try:
                 cycles = [event for event in events if event["event"] == "cycle" and not event["behind"]]
                 ends_ms = [cycle["newest_verdict_ms"] for cycle in cycles]

@@ -37,7 +37,7 @@ def lake_with_limits(root, recording):
 
 
 @pytest.mark.parametrize("reader", ["remote_read", pytest.param("api", marks=pytest.mark.study)])
-def test_following_gives_what_a_run_gives_afterwards(tmp_path, reader):
+def test_following_equals_a_later_run(tmp_path, reader):
     recording = read_recording(list_shipped()[THROTTLED])
     lake = lake_with_limits(tmp_path / "followed", recording)
     clock = Clock(recording.start_ms)

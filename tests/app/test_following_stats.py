@@ -26,15 +26,15 @@ class Admin:
     """Answers every sample with one row, or not at all."""
 
     def __init__(self):
-        self.asked, self.failure, self.error = [], None, None
+        self.sampled_topics, self.failure, self.error = [], None, None
 
     def sample(self, cluster, topics, **bounds):
-        self.asked.append((cluster, topics, bounds))
+        self.sampled_topics.append((cluster, topics, bounds))
         if self.error is not None:
             raise self.error
         rows = []
         if self.failure is None:
-            at_ms = T + len(self.asked)
+            at_ms = T + len(self.sampled_topics)
             rows = [
                 stats_row(
                     at_ms=at_ms, cluster=cluster, namespace="t/n", topic=topics[0].name, partition=0, subscription="s"
@@ -49,9 +49,9 @@ class Admin:
 
 @pytest.fixture
 def watch(tmp_path):
-    said = []
-    watch = StatsWatch(Lake(tmp_path), Admin(), "test", said.append)
-    watch.said = said
+    messages = []
+    watch = StatsWatch(Lake(tmp_path), Admin(), "test", messages.append)
+    watch.messages = messages
     return watch
 
 
@@ -72,13 +72,13 @@ def test_rows_are_kept_until_stored(watch):
     assert watch.lake.read("topic_stats").num_rows == 3
 
 
-def test_rounds_keep_budget(watch):
+def test_rounds_keep_the_call_budget(watch):
     look(watch)
     many = [AdminTopic(f"persistent://t/n/{n}", (-1,)) for n in range(40)]
     look(watch, many)
     look(watch, ())
-    assert [bounds["rounds"] for _, _, bounds in watch.admin.asked] == [3, 1]
-    assert all(bounds["max_calls"] == 60 for _, _, bounds in watch.admin.asked)
+    assert [bounds["rounds"] for _, _, bounds in watch.admin.sampled_topics] == [3, 1]
+    assert all(bounds["max_calls"] == 60 for _, _, bounds in watch.admin.sampled_topics)
 
 
 @pytest.mark.parametrize("broken", ["failure", "error"])
@@ -90,13 +90,13 @@ def test_failing_rounds_are_reported_once(watch, broken):
     setattr(watch.admin, broken, None)
     look(watch)
     look(watch)
-    assert len(watch.said) == 2
-    assert watch.said[1] == "stats of topics are read again"
+    assert len(watch.messages) == 2
+    assert watch.messages[1] == "stats of topics are read again"
     assert watch.rows().num_rows == 2
 
 
-def test_rows_of_a_round_are_in_the_hour_that_is_made(watch):
-    """Not stored yet, they are evidence already, and nothing changes when they are."""
+def test_unstored_stats_count_as_evidence(watch):
+    """Rows that are not stored yet are used, and storing them changes nothing."""
     hour_ms = block_start(T)
     labels = {
         "cluster": "prod", "namespace": "t/n", "topic": ONE.name, "partition": "0", "subscription": "s",

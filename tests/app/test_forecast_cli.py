@@ -82,7 +82,7 @@ def test_json_has_the_tables_columns(lake) -> None:
     assert drain["predicted_ms"] - end_ms(30) == pytest.approx(LEFT / 2000 * 60_000, rel=0.1)
 
 
-def test_while_it_grows_the_quota_is_what_comes(lake) -> None:
+def test_growing_backlog_forecasts_the_quota(lake) -> None:
     drain, _, size = run_forecast(lake, "--at", format_time(end_ms(12)), "--subscription", f"{TOPIC}#billing")
     assert drain["state"] == "never"
     # 22 MB of 30, and 2 MB more every minute.
@@ -90,7 +90,7 @@ def test_while_it_grows_the_quota_is_what_comes(lake) -> None:
     assert size["low_ms"] < end_ms(16) < size["high_ms"]
 
 
-def test_the_table_says_what_happens_then_and_why(lake) -> None:
+def test_table_explains_each_forecast(lake) -> None:
     done = throttlescope("forecast", "--lake", lake.root, "--at", format_time(end_ms(12)))
     assert done.code == 0
     lines = done.out.splitlines()
@@ -101,7 +101,7 @@ def test_the_table_says_what_happens_then_and_why(lake) -> None:
 
 
 @pytest.mark.long
-def test_no_backlog_is_no_error(lake) -> None:
+def test_no_backlog_is_not_an_error(lake) -> None:
     done = throttlescope("forecast", "--lake", lake.root)
     assert (done.code, done.out.splitlines()[0]) == (0, "No backlog to forecast")
     assert run_forecast(lake, "--subscription", f"{TOPIC}#billing") == []
@@ -126,7 +126,7 @@ def test_the_back_test_finds_the_drain(lake) -> None:
     assert "every 5 min" in table.out
 
 
-def test_a_part_of_the_history(lake) -> None:
+def test_back_test_range_can_be_limited(lake) -> None:
     late = throttlescope(
         "forecast",
         "--lake",
@@ -142,7 +142,7 @@ def test_a_part_of_the_history(lake) -> None:
 
 
 @pytest.mark.long
-def test_what_was_stored_is_judged_as_it_was_made(tmp_path) -> None:
+def test_stored_forecasts_are_judged_unchanged(tmp_path) -> None:
     lake = lake_of(tmp_path, series_of())
     expired = [None] * 40 + [500.0] + [0.0] * 9
     rows = rows_of(BACKLOG, expired_msg_delta=expired)
@@ -167,7 +167,7 @@ def test_what_was_stored_is_judged_as_it_was_made(tmp_path) -> None:
 
 @pytest.mark.long
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         (["--start", "-1h"], "--start, --end and --stored go with --back-test"),
         (["--back-test", "--at", "now"], "--back-test is of the whole history"),
@@ -182,13 +182,13 @@ def test_what_was_stored_is_judged_as_it_was_made(tmp_path) -> None:
         (["--subscription", f"{TOPIC}#billling"], "No backlog of this subscription is in the lake"),
     ],
 )
-def test_what_makes_no_sense_is_refused_in_one_line(lake, arguments, told) -> None:
+def test_invalid_options_are_refused(lake, arguments, message) -> None:
     done = throttlescope("forecast", "--lake", lake.root, "--quiet", *arguments)
     assert (done.code, done.out) == (2, "")
-    assert told in done.line
+    assert message in done.line
 
 
-def test_a_fleet_is_read_some_topics_at_a_time(tmp_path, monkeypatch) -> None:
+def test_fleet_is_read_in_topic_batches(tmp_path, monkeypatch) -> None:
     lake = Lake(tmp_path)
     topics = [f"persistent://acme/shop/orders-{number}" for number in range(3)]
     rows = [row | {"topic": topic} for topic in topics for row in rows_of(BACKLOG)]
@@ -210,7 +210,7 @@ def test_a_fleet_is_read_some_topics_at_a_time(tmp_path, monkeypatch) -> None:
 @pytest.mark.parametrize(
     "answers", [[], policies(runtime=EVERYWHERE, namespace={"message_ttl_in_seconds": 60})]
 )
-def test_topics_that_have_no_forecast_are_not_read(tmp_path, monkeypatch, answers) -> None:
+def test_topics_without_forecast_are_not_read(tmp_path, monkeypatch, answers) -> None:
     lake = Lake(tmp_path)
     backlogs = {
         "falls": BACKLOG,

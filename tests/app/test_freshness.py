@@ -38,7 +38,7 @@ def run_freshness(*arguments):
     return throttlescope("freshness", *arguments)
 
 
-def test_fresh_data_is_no_failure(lake):
+def test_fresh_data_exits_with_code_0(lake):
     done = run_freshness(
         "--lake", lake.root, "--cluster", "prod", "--at", format_time(HOUR + 3 * FIVE), "--max-age", "5m"
     )
@@ -46,7 +46,7 @@ def test_fresh_data_is_no_failure(lake):
     assert "2026-11-20 08:10" in done.out
 
 
-def test_late_is_one_line_and_exit_code_3(lake):
+def test_late_data_exits_with_code_3(lake):
     at = format_time(HOUR + 2 * FIVE + 5 * MINUTE_MS + 1000)
     done = run_freshness("--lake", lake.root, "--at", at, "--max-age", "5m", "--format", "json")
     assert done.code == 3
@@ -59,14 +59,14 @@ def test_late_is_one_line_and_exit_code_3(lake):
     assert [row["late"] for row in by_cluster.values()] == [True, True]
 
 
-def test_younger_data_than_the_moment_is_fresh(lake):
+def test_data_newer_than_moment_is_fresh(lake):
     done = run_freshness(
         "--lake", lake.root, "--cluster", "prod", "--at", format_time(HOUR), "--format", "json"
     )
     assert (done.code, json.loads(done.out)[0]["age_ms"]) == (0, 0)
 
 
-def test_samples_have_a_freshness_of_their_own(lake):
+def test_samples_have_their_own_freshness(lake):
     at = format_time(HOUR + 2 * FIVE)
     arguments = ("--lake", lake.root, "--cluster", "prod", "--at", at, "--format", "json")
     (row,) = json.loads(run_freshness(*arguments, "--table", "samples").out)
@@ -75,7 +75,7 @@ def test_samples_have_a_freshness_of_their_own(lake):
     assert (done.code, json.loads(done.out)[0]["newest_ms"]) == (3, None)
 
 
-def watched(lake, until_ms):
+def set_watermark(lake, until_ms):
     row = {
         "source": "http://p:9090", "selectors": "", "cluster": "prod", "metric_name": "*", "since_ms": HOUR,
         "complete_until_ms": until_ms, "read_ms": until_ms, "run_id": "by hand",
@@ -86,31 +86,31 @@ def watched(lake, until_ms):
 
 
 @pytest.mark.long
-def test_idle_is_not_late(tmp_path):
-    """Read up to an hour later, and nothing was there: late only once nobody looks any more."""
+def test_idle_source_is_not_late(tmp_path):
+    """A source that was read and had nothing is idle; it is late once it is not read any more."""
     lake = with_series(lake_with(tmp_path, [verdict(0)]), prod=HOUR + FIVE)
     at_ms = HOUR + 13 * FIVE
     arguments = ("--lake", lake.root, "--max-age", "10m", "--at", format_time(at_ms))
     assert run_freshness(*arguments).code == 3
-    watched(lake, at_ms - 9 * MINUTE_MS)
+    set_watermark(lake, at_ms - 9 * MINUTE_MS)
     done = run_freshness(*arguments)
     assert done.code == 0
     assert "idle" in done.out
-    watched(lake, at_ms - 11 * MINUTE_MS)
+    set_watermark(lake, at_ms - 11 * MINUTE_MS)
     assert run_freshness(*arguments).code == 3
     # Samples that nobody judged are late, however far the source was read.
-    watched(lake, at_ms)
+    set_watermark(lake, at_ms)
     with_series(lake, prod=at_ms)
     assert run_freshness(*arguments).code == 3
 
 
-def test_no_lake_is_a_wrong_address_and_not_late_data(tmp_path):
+def test_missing_lake_is_a_usage_error(tmp_path):
     done = run_freshness("--lake", tmp_path / "nowhere")
     assert done.code == 2
     assert "There is no lake" in done.line
 
 
-def test_a_cluster_that_was_never_seen_is_late(lake, tmp_path):
+def test_never_seen_cluster_is_late(lake, tmp_path):
     config = tmp_path / "ts.toml"
     config.write_text(f'lake = "{lake.root}"\n[clusters.new.prometheus]\nurl = "http://p:9090"\n')
     done = run_freshness("--config", config, "--at", format_time(HOUR))
@@ -127,14 +127,14 @@ def test_a_cluster_that_was_never_seen_is_late(lake, tmp_path):
         (("--source",), "No Prometheus"),
     ],
 )
-def test_wrong_usage(tmp_path, arguments, expected):
+def test_invalid_options_are_refused(tmp_path, arguments, expected):
     done = run_freshness("--lake", tmp_path, *arguments)
     assert done.code == 2
     assert expected in done.line
 
 
 @pytest.mark.prometheus
-def test_a_real_prometheus(tmp_path):
+def test_freshness_of_a_real_prometheus(tmp_path):
     now_ms = int(time.time() * 1000)
 
     def backlog(cluster, ages_min, name=BACKLOG):
@@ -190,13 +190,13 @@ def test_a_real_prometheus(tmp_path):
         assert run_freshness("--prometheus", server.url, "--max-age", "10m").code == 0
 
 
-def test_a_source_that_is_none_is_unreachable():
+def test_non_prometheus_source_is_unreachable():
     with answering(html) as url:
         assert run_freshness("--prometheus", url).code == 4
 
 
 @pytest.mark.long
-def test_a_recording_is_as_fresh_as_its_end(tmp_path):
+def test_recording_freshness_counts_from_its_end(tmp_path):
     from throttlescope.ingest.sources.recording import list_shipped, read_recording
 
     name, folder = next(iter(list_shipped().items()))

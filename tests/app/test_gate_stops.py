@@ -47,7 +47,7 @@ def negative_use(patch):
     patch.setattr(signals, "with_broker_use", wrong)
 
 
-def too_sure(patch):
+def confidence_above_one(patch):
     """Verdicts that are surer than sure."""
     right = apply.judge_left
 
@@ -69,7 +69,7 @@ def rows_of(lake, table):
     return sorted(repr(sorted(row.items())) for row in lake.read(table).to_pylist())
 
 
-def seen(lake, now_ms):
+def visible(lake, now_ms):
     """What readers have: rows, the verdicts that a Prometheus reads at a moment, and the newest ones of the web app."""
     snapshot = Snapshot(lake, {table: lake.version(table) for table in READ_TABLES})
     newest = snapshot.connection.execute("SELECT * FROM latest ORDER BY ALL").fetchall()
@@ -79,17 +79,18 @@ def seen(lake, now_ms):
     return {table: rows_of(lake, table) for table in FOLLOWING}, newest, scraped
 
 
-def test_what_a_gate_refuses_is_seen_by_nobody_and_the_next_run_repairs(tmp_path, monkeypatch):
+def test_gated_rows_are_never_visible(tmp_path, monkeypatch):
+    """The next run repairs what a gate refused."""
     brought = throttlescope(
         "ingest", "--recording", SLOW, "--lake", tmp_path / "lake", "--format", "json", "--quiet"
     )
     assert brought.code == 0, brought.err
-    said, lake = json.loads(brought.out), Lake(tmp_path / "lake")
-    span = said["start_ms"], said["end_ms"]
+    summary, lake = json.loads(brought.out), Lake(tmp_path / "lake")
+    span = summary["start_ms"], summary["end_ms"]
     # The end of the last window of five minutes.
     now_ms = span[1] // 300_000 * 300_000
 
-    def stopped_by(break_it, line, *arguments):
+    def assert_stopped(break_it, line, *arguments):
         with monkeypatch.context() as patch:
             break_it(patch)
             stopped = diagnose(lake, span, *arguments)
@@ -98,40 +99,45 @@ def test_what_a_gate_refuses_is_seen_by_nobody_and_the_next_run_repairs(tmp_path
         last = max(lake.read("ingest_runs").to_pylist(), key=lambda row: row["started_ms"])
         assert last["status"] == "gated"
 
-    nothing = seen(lake, now_ms)
+    nothing = visible(lake, now_ms)
     assert nothing == ({table: [] for table in FOLLOWING}, [], [])
-    stopped_by(missing_column, "The check scrapes_complete could not be evaluated; got no column nowhere")
+    assert_stopped(missing_column, "The check scrapes_complete could not be evaluated; got no column nowhere")
     assert lake.version("signals") is None
-    stopped_by(too_sure, "The verdicts gate stopped the run: confidence_is_share in cluster slow-small")
+    assert_stopped(
+        confidence_above_one, "The verdicts gate stopped the run: confidence_is_share in cluster slow-small"
+    )
     assert lake.read("signals").num_rows
-    assert seen(lake, now_ms) == nothing
+    assert visible(lake, now_ms) == nothing
 
     repaired = diagnose(lake, span)
     assert repaired.code == 0, repaired.err
-    good, minutes = seen(lake, now_ms), rows_of(lake, "signals")
+    good, minutes = visible(lake, now_ms), rows_of(lake, "signals")
     rows, newest, scraped = good
     assert min(len(rows["verdicts"]), len(rows["verdict_latest"]), len(newest), len(scraped)) > 0
 
     # What is there is not replaced by what a gate refuses.
-    stopped_by(
+    assert_stopped(
         negative_use,
         "The signals gate stopped the run: use_not_negative in cluster slow-small",
         "--recompute",
     )
     assert rows_of(lake, "signals") == minutes
-    assert seen(lake, now_ms) == good
+    assert visible(lake, now_ms) == good
 
 
 @pytest.mark.prometheus
-def test_a_bad_hour_is_named_by_the_next_one_too_and_once_it_is_mended_both_go_on(tmp_path):
-    """Hours as a schedule reads them. Samples of a series that the catalogue lacks are in the first; the source gets to know it later."""
+def test_bad_hour_stops_until_it_is_repaired(tmp_path):
+    """The hour after it stops too; once the source is repaired, both pass.
+
+    Hours as a schedule reads them. The first has samples of a series that the catalogue lacks; the source gets to know it later.
+    """
     lake = Lake(tmp_path / "lake")
     lost, _ = scene(0, 1, subscriptions=("lost",))[-1]
     with running_prometheus() as server:
         for number in range(3):
             # As they came: of a time that it got out of order a server does not name all labels.
             put(server.url, number, number + 1)
-        bad = planted(lake, lost)
+        bad = add_uncatalogued_samples(lake, lost)
 
         def ingested(number):
             return throttlescope(
@@ -165,7 +171,7 @@ def test_a_bad_hour_is_named_by_the_next_one_too_and_once_it_is_mended_both_go_o
     assert judged == {hour(0), hour(1), hour(2)}
 
 
-def planted(lake, labels):
+def add_uncatalogued_samples(lake, labels):
     """Samples of a series in the first hour, of which the catalogue knows nothing; what the source would have to hold."""
     key = normalise(tuple(labels.items()), LabelMapping())
     times_ms = [hour(0) + 5_000 + n * 15_000 for n in range(240)]

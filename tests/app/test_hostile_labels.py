@@ -53,7 +53,7 @@ NO_TEXT = b"\xff\xfe".decode(errors="surrogateescape")
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 
 
-def hostile() -> list[Labels]:
+def valid_labels() -> list[Labels]:
     """Label sets that are odd and right."""
     found = [KEY | {"cluster": "c", "odd": value} for value in ODD.values()]
     found += [KEY | {"cluster": "c", name: value} for name, value in zip(NAMES, ODD.values(), strict=False)]
@@ -61,7 +61,7 @@ def hostile() -> list[Labels]:
     return [tuple(sorted((labels | {"__name__": METRIC}).items())) for labels in found]
 
 
-def refused() -> list[Labels]:
+def invalid_labels() -> list[Labels]:
     """Label sets that cannot be placed."""
     found = [
         KEY | {"cluster": NO_TEXT},
@@ -75,7 +75,7 @@ def refused() -> list[Labels]:
 
 
 @dataclass
-class Made:
+class HostileSource:
     """A source of series that no server has."""
 
     name = address = "made"
@@ -83,7 +83,7 @@ class Made:
 
     def read(self, selector, start_ms, end_ms, meter) -> Iterator:
         times = START_MS + 15_000 * np.arange(20)
-        every = [*hostile(), *refused()] if selector.metric_name == METRIC else [path_named()]
+        every = [*valid_labels(), *invalid_labels()] if selector.metric_name == METRIC else [path_named()]
         yield batch_of(
             [DecodedSeries(labels, times, np.arange(20.0), np.empty(0, np.int64)) for labels in every]
         )
@@ -102,12 +102,14 @@ def lake(tmp_path_factory) -> Lake:
     ]
     result = PullResult("run", "made", START_MS, END_MS)
     with staging_of(lake, ["made"]) as staging:
-        run_items(TaskThreads(), lake, {"made": Made()}, LabelMapping(), staging, items, result, tasks=1)
-    assert result.rows_quarantined == 20 * len(refused())
+        run_items(
+            TaskThreads(), lake, {"made": HostileSource()}, LabelMapping(), staging, items, result, tasks=1
+        )
+    assert result.rows_quarantined == 20 * len(invalid_labels())
     return lake
 
 
-def shaped(labels: Labels) -> dict[str, str]:
+def as_stored(labels: Labels) -> dict[str, str]:
     """As they are in the lake: Pulsar's own of a topic without partitions."""
     named = dict(labels)
     return named | ({"partition": "-1"} if named["__name__"] == METRIC else {})
@@ -117,21 +119,23 @@ def in_order(found: list[dict[str, str]]) -> list:
     return sorted(sorted(labels.items()) for labels in found)
 
 
-def test_the_lake_has_them_as_they_are(lake) -> None:
+def test_lake_stores_labels_unchanged(lake) -> None:
     rows = lake.read("series").to_pylist()
     found = [dict(row["labels"]) | {"__name__": row["metric_name"]} for row in rows]
-    assert in_order(found) == in_order([shaped(labels) for labels in hostile()] + [shaped(path_named())])
+    assert in_order(found) == in_order(
+        [as_stored(labels) for labels in valid_labels()] + [as_stored(path_named())]
+    )
     assert sum(len(row["timestamps_ms"]) for row in lake.read("samples").to_pylist()) == 20 * len(found)
 
 
-def test_no_name_became_a_path(lake) -> None:
+def test_no_label_becomes_a_path(lake) -> None:
     names = [str(path.relative_to(lake.root)) for path in Path(lake.root).rglob("*")]
     assert names
     assert not [name for name in names if "evil" in name or ".." in name]
 
 
 @pytest.mark.long
-def test_what_cannot_be_placed_is_kept_and_shown(lake) -> None:
+def test_invalid_series_are_quarantined_and_shown(lake) -> None:
     outcome = throttlescope("quarantine", "list", "--lake", lake.root, "--format", "json")
     assert outcome.code == 0, outcome.err
     rows = json.loads(outcome.out)
@@ -152,23 +156,25 @@ def api(lake):
     return app.test_client()
 
 
-def test_programs_get_them_as_they_are(api) -> None:
+def test_api_returns_labels_unchanged(api) -> None:
     every = quote('{__name__=~".+"}')
-    asked = f"match[]={every}&start={START_MS // 1000}&end={END_MS // 1000}"
-    found = json.loads(api.get(f"/api/v1/series?{asked}").data)["data"]
-    expected = [shaped(labels) for labels in hostile()] + [shaped(path_named())]
+    parameters = f"match[]={every}&start={START_MS // 1000}&end={END_MS // 1000}"
+    found = json.loads(api.get(f"/api/v1/series?{parameters}").data)["data"]
+    expected = [as_stored(labels) for labels in valid_labels()] + [as_stored(path_named())]
     assert in_order(found) == in_order(expected)
     assert set(json.loads(api.get("/api/v1/label/odd/values").data)["data"]) == set(ODD.values())
     query = f"/api/v1/query?query={METRIC}&time={START_MS // 1000 + 285}"
     answered = json.loads(api.get(query).data)["data"]["result"]
-    assert in_order([one["metric"] for one in answered]) == in_order([shaped(one) for one in hostile()])
+    assert in_order([one["metric"] for one in answered]) == in_order(
+        [as_stored(one) for one in valid_labels()]
+    )
 
 
-def test_a_spreadsheet_runs_neither_cells_nor_headings(lake) -> None:
+def test_csv_has_no_formulas(lake) -> None:
     outcome = throttlescope("promql", METRIC, "--lake", lake.root, "--format", "csv")
     assert outcome.code == 0, outcome.err
     rows = list(csv.reader(io.StringIO(outcome.out, newline="")))
-    assert len(rows) == len(hostile()) + 1
+    assert len(rows) == len(valid_labels()) + 1
     assert {len(row) for row in rows} == {len(rows[0])}
     for row in rows:
         assert not [cell for cell in row if cell.startswith(FORMULA_STARTS)]
@@ -179,7 +185,7 @@ def test_a_spreadsheet_runs_neither_cells_nor_headings(lake) -> None:
     assert {row[column].removeprefix("'") for row in rows[1:]} == {*expected, ""}
 
 
-def test_a_terminal_is_told_nothing_but_text(lake) -> None:
+def test_terminal_output_has_no_control_characters(lake) -> None:
     outcome = throttlescope("promql", METRIC, "--lake", lake.root)
     assert outcome.code == 0, outcome.err
     assert "alert(1)" in outcome.out
@@ -187,7 +193,7 @@ def test_a_terminal_is_told_nothing_but_text(lake) -> None:
 
 
 @pytest.mark.long
-def test_files_to_take_away_hold_them_all(lake) -> None:
+def test_exports_contain_all_labels(lake) -> None:
     client = create_app(lake.root).server.test_client()
     rows = pq.read_table(io.BytesIO(client.get("/export/table/series.parquet").data)).to_pylist()
     assert in_order([dict(row["labels"]) for row in rows]) == in_order(

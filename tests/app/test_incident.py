@@ -51,7 +51,7 @@ def lake(tmp_path_factory) -> Lake:
     return write_sample_lake(tmp_path_factory.mktemp("incident") / "lake", tuple(samples))
 
 
-def opened(path: Path) -> dict[str, bytes]:
+def read_bundle(path: Path) -> dict[str, bytes]:
     """The members of a bundle by their names without the folder."""
     with zipfile.ZipFile(path) as archive:
         assert archive.testzip() is None
@@ -64,11 +64,11 @@ def bundle(lake: Lake, folder: Path, subscription: str, *options: object) -> dic
         "incident", "--lake", lake.root, "--subscription", subscription, "--out", out, "--force", *QUICK, *options
     )  # fmt: skip
     assert (done.code, done.err) == (0, "")
-    return opened(out)
+    return read_bundle(out)
 
 
 @pytest.mark.long
-def test_a_bundle_holds_every_file_and_says_what_each_is(lake, tmp_path):
+def test_bundle_has_every_file_and_manifest(lake, tmp_path):
     found = bundle(lake, tmp_path, BILLING)
     assert set(found) == FILES
     manifest = json.loads(found["manifest.json"])
@@ -85,7 +85,7 @@ def test_a_bundle_holds_every_file_and_says_what_each_is(lake, tmp_path):
 
 
 @pytest.mark.long
-def test_the_page_answers_in_one_order(lake, tmp_path):
+def test_page_facts_have_a_fixed_order(lake, tmp_path):
     page = bundle(lake, tmp_path, BILLING)["README.md"].decode()
     places = [page.index(f"- **{fact}:**") for fact in FACTS]
     assert places == sorted(places)
@@ -100,7 +100,7 @@ def test_the_page_answers_in_one_order(lake, tmp_path):
 
 
 @pytest.mark.long
-def test_the_same_lake_gives_the_same_bytes(lake, tmp_path):
+def test_bundle_bytes_are_reproducible(lake, tmp_path):
     once, twice = tmp_path / "once.zip", tmp_path / "twice.zip"
     for out in (once, twice):
         done = throttlescope(
@@ -115,7 +115,7 @@ def test_the_same_lake_gives_the_same_bytes(lake, tmp_path):
 
 
 @pytest.mark.long
-def test_files_for_programs_hold_the_episode_and_two_hours_before(lake, tmp_path):
+def test_files_start_two_hours_before_episode(lake, tmp_path):
     found = bundle(lake, tmp_path, BILLING)
     minutes = list(csv.DictReader(io.StringIO(found["signals.csv"].decode())))
     # The lake begins less than two hours before the episode.
@@ -145,7 +145,7 @@ def test_drained_backlog_is_reported_at_its_worst(lake, tmp_path):
 
 
 @pytest.mark.long
-def test_a_moment_and_a_range_can_be_chosen(lake, tmp_path):
+def test_moment_and_range_can_be_selected(lake, tmp_path):
     at_ms, start_ms = START_MS + 75 * MINUTE_MS, START_MS + 30 * MINUTE_MS
     found = bundle(lake, tmp_path, BILLING, "--at", format_time(at_ms), "--start", format_time(start_ms))
     manifest = json.loads(found["manifest.json"])
@@ -178,7 +178,7 @@ def test_unread_limits_are_missing_not_zero(lake, tmp_path):
 
 
 @pytest.mark.long
-def test_minutes_without_verdicts_make_a_bundle_that_says_so(tmp_path):
+def test_bundle_without_verdicts_reports_it(tmp_path):
     whole = write_sample_lake(tmp_path / "whole", (SAMPLES[0],))
     bare = Lake(tmp_path / "bare")
     rows = whole.read("signals")
@@ -191,7 +191,7 @@ def test_minutes_without_verdicts_make_a_bundle_that_says_so(tmp_path):
 
 
 @pytest.mark.long
-def test_verdicts_without_minutes_make_a_bundle_that_says_so(tmp_path):
+def test_bundle_without_signals_reports_it(tmp_path):
     whole = write_sample_lake(tmp_path / "whole", (SAMPLES[0],))
     bare = Lake(tmp_path / "bare")
     bare.upsert("verdicts", whole.read("verdicts"), run_id="bare")
@@ -202,7 +202,7 @@ def test_verdicts_without_minutes_make_a_bundle_that_says_so(tmp_path):
     assert "No episode of a backlog covers this moment." in page
 
 
-def test_limits_alone_make_a_bundle_that_says_so(tmp_path):
+def test_bundle_from_limits_alone_reports_it(tmp_path):
     bare = Lake(tmp_path / "bare")
     row = dict.fromkeys(column.name for column in TABLES["limits"].columns)
     row |= {
@@ -289,7 +289,7 @@ def test_the_page_links_to_the_app(lake, tmp_path):
 
 
 @pytest.mark.long
-def test_a_zip_that_is_there_stays_unless_forced(lake, tmp_path):
+def test_existing_zip_is_kept_unless_forced(lake, tmp_path):
     out = tmp_path / "mine.zip"
     out.write_text("mine")
     arguments = ("incident", "--lake", lake.root, "--subscription", BILLING, "--out", out, *QUICK)
@@ -297,12 +297,12 @@ def test_a_zip_that_is_there_stays_unless_forced(lake, tmp_path):
     assert (done.code, out.read_text()) == (2, "mine")
     assert "add --force" in done.line
     assert throttlescope(*arguments, "--force").code == 0
-    assert set(opened(out)) == FILES
+    assert set(read_bundle(out)) == FILES
     assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
 
 
 @pytest.mark.long
-def test_without_a_name_the_zip_is_called_by_what_it_tells(lake, tmp_path, monkeypatch):
+def test_default_zip_name_describes_the_incident(lake, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     done = throttlescope("incident", "--lake", lake.root, "--subscription", BILLING, *QUICK)
     assert done.code == 0
@@ -311,7 +311,7 @@ def test_without_a_name_the_zip_is_called_by_what_it_tells(lake, tmp_path, monke
 
 @pytest.mark.long
 @pytest.mark.parametrize(
-    ("options", "says"),
+    ("options", "message"),
     [
         (["--subscription", "persistent://shop/web/nothing#x"], "no data of this subscription"),
         (["--subscription", "billing"], "cannot be read"),
@@ -328,11 +328,11 @@ def test_without_a_name_the_zip_is_called_by_what_it_tells(lake, tmp_path, monke
         (["--subscription", BILLING, "--advice-within", "long"], "A duration cannot be read"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_bundled_is_one_line_and_a_code(lake, tmp_path, monkeypatch, options, says):
+def test_invalid_options_exit_with_code_2(lake, tmp_path, monkeypatch, options, message):
     monkeypatch.chdir(tmp_path)
     done = throttlescope("incident", "--lake", lake.root, "--no-picture", "--quiet", *options)
     assert done.code == 2
-    assert says in done.line
+    assert message in done.line
     assert list(tmp_path.iterdir()) == []
 
 

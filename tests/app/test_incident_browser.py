@@ -31,7 +31,8 @@ def bundle(tmp_path_factory) -> Bundle:
     return make_bundle(incident, ComputedResults([], None, None, {"advice": "not requested"}))
 
 
-def test_the_page_opens_offline_draws_its_plots_and_obeys_no_name(bundle, tmp_path):
+def test_page_works_offline_with_hostile_name(bundle, tmp_path):
+    """It draws its plots, fetches nothing and runs nothing that a name contains."""
     path = tmp_path / "incident.html"
     path.write_bytes(bundle.files["incident.html"])
     requests, complaints = [], []
@@ -60,7 +61,7 @@ def test_the_page_opens_offline_draws_its_plots_and_obeys_no_name(bundle, tmp_pa
     assert "</script><img src=x onerror=alert(1)>" in words
 
 
-def test_the_picture_is_there_and_is_named_on_the_page(bundle):
+def test_bundle_has_a_picture_of_plots(bundle):
     assert bundle.not_made == ("advice: not requested",)
     assert bundle.files["plots.png"].startswith(b"\x89PNG\r\n")
     assert "![plots](plots.png)" in bundle.files["README.md"].decode()

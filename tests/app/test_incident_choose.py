@@ -47,7 +47,7 @@ def minute(ms: int) -> float:
     return (ms - T) / MINUTE_MS
 
 
-def test_the_partition_with_the_largest_open_backlog_is_the_worst():
+def test_worst_partition_has_largest_open_backlog():
     rows = [
         episode(KEYS[0], entries=9000.0),
         episode(KEYS[1], end=None, entries=100.0),
@@ -57,7 +57,7 @@ def test_the_partition_with_the_largest_open_backlog_is_the_worst():
     assert worst(KEYS, rows[:1], []) == KEYS[0]
 
 
-def test_without_an_episode_the_largest_backlog_now_is_the_worst():
+def test_worst_partition_without_episodes_uses_backlog():
     newest = [
         {**key._asdict(), "backlog_ready_entries": value}
         for key, value in zip(KEYS, (5.0, 7.0, None), strict=True)
@@ -67,7 +67,7 @@ def test_without_an_episode_the_largest_backlog_now_is_the_worst():
     assert worst(KEYS, [], []) == KEYS[0]
 
 
-def test_one_name_is_one_cluster():
+def test_ambiguous_cluster_is_refused():
     with pytest.raises(InputError, match="everal clusters"):
         one_cluster([KEYS[0], KEYS[0]._replace(cluster="other")], IncidentSelection(NAME))
     with pytest.raises(InputError, match="no data of this subscription"):
@@ -111,7 +111,7 @@ def test_selected_moment_is_reported():
     assert verdict_at(verdicts, T) is None
 
 
-def test_the_episode_is_the_one_around_the_moment():
+def test_episode_contains_the_selected_moment():
     rows = [episode(start=0, end=30), episode(start=50, end=80)]
     assert episode_of(KEYS[0], rows, IncidentSelection(NAME, at_ms=T + 20 * MINUTE_MS)) is rows[0]
     assert episode_of(KEYS[0], rows, IncidentSelection(NAME, at_ms=T + 40 * MINUTE_MS)) is None
@@ -119,7 +119,7 @@ def test_the_episode_is_the_one_around_the_moment():
     assert episode_of(KEYS[1], rows, IncidentSelection(NAME)) is None
 
 
-def test_files_reach_two_hours_before_and_ten_minutes_after():
+def test_range_adds_margins_around_the_episode():
     start_ms, end_ms, was_cut = span(IncidentSelection(NAME), episode(), T + 25 * MINUTE_MS, T + DAY_MS)
     assert (T - start_ms, minute(end_ms), was_cut) == (2 * BLOCK_MS, 40, False)
     # Nothing is known behind the end of the data.
@@ -127,7 +127,7 @@ def test_files_reach_two_hours_before_and_ten_minutes_after():
 
 
 @pytest.mark.parametrize("at_day", [0, 3, 20, 29.9])
-def test_a_long_episode_is_cut_around_the_moment(at_day):
+def test_long_episode_is_cut_around_moment(at_day):
     long = episode(end=30 * 24 * 60)
     at_ms = T + int(at_day * DAY_MS)
     start_ms, end_ms, was_cut = span(IncidentSelection(NAME), long, at_ms, T + 31 * DAY_MS)
@@ -136,6 +136,6 @@ def test_a_long_episode_is_cut_around_the_moment(at_day):
     assert start_ms < at_ms <= end_ms
 
 
-def test_a_range_behind_the_data_is_refused():
+def test_range_after_the_data_is_refused():
     with pytest.raises(InputError, match="ends before it begins"):
         span(IncidentSelection(NAME, start_ms=T + DAY_MS), None, T, T + MINUTE_MS)

@@ -53,7 +53,7 @@ def lake(tmp_path_factory) -> Lake:
     return write_sample_lake(folder, tuple(sample(name) for name in NAMES.values()))
 
 
-def named(name: str) -> dict:
+def message_with_name(name: str) -> dict:
     """A message with a name in it."""
     return {"key": "advice.place.subscription", "values": {"subscription": name, "topic": "orders"}}
 
@@ -65,12 +65,12 @@ def bundle_of(lake: Lake, kind: str) -> tuple[Incident, Bundle]:
     incident = read_incident(lake, selected)
     advice = {
         "at_ms": incident.at_ms, "target_s": 1800, "backlog_entries": 9000, "primary": "limiter", "replay_error_share": 0.01,
-        "as_is_entries": {"low": 1.0, "likely": None, "high": 2.0}, "counterfactuals": [], "notes": [named(name)], "not_helping": [named(name)],
+        "as_is_entries": {"low": 1.0, "likely": None, "high": 2.0}, "counterfactuals": [], "notes": [message_with_name(name)], "not_helping": [message_with_name(name)],
         "recommendations": [
             {
-                "lever": "limit", "limiter": "subscription.msg", "now": 50, "value": 80, "actions": [named(name)],
+                "lever": "limit", "limiter": "subscription.msg", "now": 50, "value": 80, "actions": [message_with_name(name)],
                 "change": "subscription.msg=80", "earliest_drain_s": 60.0, "next_limiting_factor": "consumers",
-                "risks": [named(name)],
+                "risks": [message_with_name(name)],
                 "apply": f"pulsar-admin topicPolicies set-subscription-dispatch-rate {name}", "roll_back": f"pulsar-admin undo {name}",
                 "checks": [{"query": f"sum(up{{a={json.dumps(name)}}})", "expected": {"key": "advice.check.backlog_falls"}}],
             }
@@ -100,7 +100,7 @@ def test_no_name_becomes_a_path(bundles, kind):
     )
 
 
-class Seen(HTMLParser):
+class PageParser(HTMLParser):
     """Which elements, attributes and addresses a page has."""
 
     def __init__(self) -> None:
@@ -152,7 +152,7 @@ OUR_ELEMENTS = {
 @pytest.mark.parametrize("kind", NAMES)
 def test_no_name_is_markup_in_html(bundles, kind):
     page = bundles[kind][1].files["incident.html"].decode()
-    seen = Seen()
+    seen = PageParser()
     seen.feed(page)
     assert set(seen.elements) <= OUR_ELEMENTS
     assert seen.attributes <= {
@@ -191,7 +191,7 @@ def test_no_name_is_markup_in_markdown(bundles, kind):
 
 
 @pytest.mark.parametrize("kind", NAMES)
-def test_no_cell_is_a_formula_and_no_name_breaks_a_row(bundles, kind):
+def test_csv_has_no_formulas_or_broken_rows(bundles, kind):
     incident, bundle = bundles[kind]
     for name in ("evidence.csv", "signals.csv"):
         rows = list(csv.reader(io.StringIO(bundle.files[name].decode(), newline="")))
@@ -206,7 +206,7 @@ def test_no_cell_is_a_formula_and_no_name_breaks_a_row(bundles, kind):
 
 
 @pytest.mark.parametrize("kind", NAMES)
-def test_the_shell_file_does_nothing_whatever_the_name(bundles, kind, tmp_path):
+def test_shell_file_runs_no_command(bundles, kind, tmp_path):
     script = bundles[kind][1].files["commands.sh"]
     assert all(line.startswith(b"#") for line in script.splitlines())
     assert b"pulsar-admin topicPolicies set-subscription-dispatch-rate" in script
@@ -217,7 +217,7 @@ def test_the_shell_file_does_nothing_whatever_the_name(bundles, kind, tmp_path):
 
 
 @pytest.mark.parametrize("kind", NAMES)
-def test_programs_get_the_name_as_it_is(bundles, kind):
+def test_json_keeps_the_exact_name(bundles, kind):
     incident, bundle = bundles[kind]
     assert json.loads(bundle.files["verdicts.json"])["told"]["subscription"] == NAMES[kind]
     assert json.loads(bundle.files["manifest.json"])["subscription"] == str(incident.name)

@@ -35,7 +35,7 @@ def answer(scope: str, observed_ms: int, body: object, key: str = TOPIC) -> dict
 # -- answers of the admin API -------------------------------------------------------------------
 
 
-def test_only_answers_that_differ_are_kept():
+def test_only_changed_answers_are_kept():
     rows = [answer("topic_dispatch_rate", i * 60_000, {"msg": 50 if i < 5 else 80}) for i in range(10)]
     found = answers_of(rows, 2 * 60_000, 9 * 60_000 + 1, brokers=())
     # The one known when the range began, the other one, and the newest.
@@ -57,7 +57,7 @@ def test_policy_set_and_removed_has_both_values():
     assert "between 00:00:00 UTC and 00:01:00 UTC" in words
 
 
-def test_a_large_answer_tells_what_differs_and_counts_the_rest():
+def test_large_change_counts_omitted_fields():
     before, after = ({f"setting{i}": value for i in range(10)} for value in (1, 2))
     rows = [
         answer("broker_configuration_runtime", i, body, "b:8080") for i, body in enumerate((before, after))
@@ -66,7 +66,7 @@ def test_a_large_answer_tells_what_differs_and_counts_the_rest():
     assert (len(change.fields), change.left_out) == (6, 4)
 
 
-def test_secrets_are_never_in():
+def test_secrets_are_removed_from_answers():
     body = {
         "brokerClientAuthenticationParameters": "x", "bookkeeperMetadataServiceUri": "zk://user:hunter2@host/ledgers",
         "tlsKeyStorePassword": "hunter2", "inner": [{"secretKey": "hunter2"}], "maxUnackedMessagesPerConsumer": 50_000,
@@ -81,7 +81,7 @@ def test_secrets_are_never_in():
     assert found.stored[0].body["maxUnackedMessagesPerConsumer"] == 50_000
 
 
-def test_of_many_brokers_none_is_guessed():
+def test_many_unselected_brokers_are_left_out():
     rows = [answer("broker_version", 0, "4.1.0", f"b{i}:8080") for i in range(5)]
     assert answers_of(rows, 0, HOUR_MS, brokers=()).stored == []
     assert len(answers_of(rows[:2], 0, HOUR_MS, brokers=()).stored) == 2
@@ -106,7 +106,7 @@ def test_broken_process_has_a_reason():
     assert run("print('no JSON')").found is None
 
 
-def test_what_is_found_comes_back():
+def test_process_result_is_returned():
     code = "import json, sys; json.dump({'found': json.load(sys.stdin), 'why_not': None}, sys.stdout)"
     assert run(code) == AdviceOutcome({"question": 1}, None)
 
@@ -126,17 +126,17 @@ def test_what_is_found_comes_back():
         ("line\nend", "line⟨U+000A⟩end"),
     ],
 )
-def test_words_are_escaped_and_stay_readable(words, shown):
+def test_markdown_text_is_escaped(words, shown):
     assert inline(text(words)) == shown
 
 
-def test_backticks_do_not_end_a_code_span_or_a_block():
+def test_backticks_do_not_end_code_spans():
     assert span("a`b") == "``a`b``"
     assert span("`") == "`` ` ``"
     assert fenced("```\nx").startswith("````")
 
 
-def test_parts_stay_apart():
+def test_names_in_text_become_code():
     assert inline(text("topic ", Name("a*b"), ", next")) == "topic `a*b`, next"
 
 
@@ -152,7 +152,7 @@ def test_forecasts_have_intervals():
     assert forecast_text(never) == "At the current rate the backlog will not drain."
 
 
-def test_the_nearest_loss_is_a_deadline_that_is_expected():
+def test_nearest_loss_is_an_expected_deadline():
     later = {**FORECAST, "kind": "quota_size", "predicted_ms": 2 * HOUR_MS}
     drain = {**FORECAST, "kind": "drain", "predicted_ms": 1}
     never = {**FORECAST, "kind": "quota_age", "state": "never", "predicted_ms": None}
@@ -175,7 +175,7 @@ def test_unread_deadlines_are_not_reported_as_unset():
         ((60.0, 60.0, 60.0), "60 s"),
     ],
 )
-def test_when_a_change_drains_it(times, words):
+def test_drain_time_text_shows_its_range(times, words):
     found = gone_in(*times)
     assert (found and found.text) == words
 
@@ -191,7 +191,7 @@ def plot(title: str, height_px: int, **more):
     return chart(traces, y_title=title, start_ms=0, end_ms=120_000, height_px=height_px, more=more or None)
 
 
-def test_plots_under_each_other_keep_their_own_axes_and_share_time():
+def test_stacked_plots_share_only_time():
     note = {"text": "n", "x": 0.5, "xref": "paper", "y": 1.0, "yref": "y"}
     shape = {"type": "rect", "x0": 0, "x1": 1, "y0": 0, "y1": 1, "yref": "paper"}
     whole = stacked([plot("first", 210), plot("second", 270, annotations=[note], shapes=[shape])])

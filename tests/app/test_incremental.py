@@ -1,4 +1,4 @@
-"""Late samples, gaps, kills and chunks on a real Prometheus: in the end the lake is the one that is made anew in one go."""
+"""Late samples, gaps, kills and chunks on a real Prometheus: in the end the lake equals one that is made in one run."""
 
 from __future__ import annotations
 
@@ -58,56 +58,56 @@ def server():
 
 
 @pytest.fixture(scope="module")
-def mended(_spark_session, server, tmp_path_factory):
-    """A lake to which samples came late, what each of its runs said, and the lake made anew."""
-    lake, anew = tmp_path_factory.mktemp("mended") / "lake", tmp_path_factory.mktemp("anew") / "lake"
-    said = {"first": run(_spark_session, lake, server.url, 0, HOURS)}
-    said["repeated"] = run(_spark_session, lake, server.url, 0, HOURS)
-    said["gaps before"] = Lake(lake).read("gaps").to_pylist()
+def repaired(_spark_session, server, tmp_path_factory):
+    """A lake to which samples came late, the result of each of its runs, and a lake made in one run."""
+    lake, fresh = tmp_path_factory.mktemp("mended") / "lake", tmp_path_factory.mktemp("anew") / "lake"
+    results = {"first": run(_spark_session, lake, server.url, 0, HOURS)}
+    results["repeated"] = run(_spark_session, lake, server.url, 0, HOURS)
+    results["gaps before"] = Lake(lake).read("gaps").to_pylist()
     put(server.url, 0, HOURS, only=LATE)
-    said["ingested"] = run(_spark_session, lake, server.url, 1, 2, command="ingest")
+    results["ingested"] = run(_spark_session, lake, server.url, 1, 2, command="ingest")
     books = Lake(lake).read("computed").to_pylist()
     with pytest.MonkeyPatch.context() as patch:
         # Killed between signals and verdicts.
         patch.setattr(Stages, "build_verdicts", lambda self: (_ for _ in ()).throw(KeyboardInterrupt))
         with pytest.raises(KeyboardInterrupt):
             run(_spark_session, lake, None, HOURS - 1, HOURS, command="diagnose")
-    said["computed when killed"] = computed_by(lake, books)
+    results["computed when killed"] = computed_by(lake, books)
     books = Lake(lake).read("computed").to_pylist()
-    said["mended"] = run(_spark_session, lake, None, HOURS - 1, HOURS, command="diagnose")
-    said["computed when mended"] = computed_by(lake, books)
-    said["anew"] = run(_spark_session, anew, server.url, 0, HOURS)
-    return lake, anew, said
+    results["mended"] = run(_spark_session, lake, None, HOURS - 1, HOURS, command="diagnose")
+    results["computed when mended"] = computed_by(lake, books)
+    results["anew"] = run(_spark_session, fresh, server.url, 0, HOURS)
+    return lake, fresh, results
 
 
-def test_what_has_not_changed_is_not_computed_again(mended):
-    _, _, said = mended
+def test_unchanged_hours_are_not_recomputed(repaired):
+    _, _, results = repaired
     every = {"signals": HOURS, "verdicts": HOURS, "forecasts": HOURS, "results": HOURS}
-    assert said["first"].hours_computed == every
-    assert said["repeated"].hours_computed == dict.fromkeys(every, 0)
-    assert said["repeated"].verdicts == said["first"].verdicts
+    assert results["first"].hours_computed == every
+    assert results["repeated"].hours_computed == dict.fromkeys(every, 0)
+    assert results["repeated"].verdicts == results["first"].verdicts
 
 
-def test_late_samples_compute_what_they_reach_even_after_a_kill(mended):
-    lake, anew, said = mended
-    assert said["ingested"].sources[0].samples_written > 0
+def test_late_samples_are_computed_after_a_kill(repaired):
+    lake, fresh, results = repaired
+    assert results["ingested"].sources[0].samples_written > 0
     # The signals were there when it was killed: of them nothing was left to do.
-    assert said["mended"].hours_computed["signals"] == 0
-    assert differences(lake, anew) == {}
-    assert Lake(anew).read("verdicts").num_rows > 0
+    assert results["mended"].hours_computed["signals"] == 0
+    assert differences(lake, fresh) == {}
+    assert Lake(fresh).read("verdicts").num_rows > 0
 
 
-def test_late_samples_compute_exactly_the_hours_that_they_reach(mended):
-    _, _, said = mended
+def test_late_samples_recompute_only_affected_hours(repaired):
+    _, _, results = repaired
     # The hour that came late, and the one that looks back to it, before the kill; nothing of what follows.
-    assert said["computed when killed"] == {"signals": {hour(1), hour(2)}}
+    assert results["computed when killed"] == {"signals": {hour(1), hour(2)}}
     # Verdicts and forecasts look back to signals for a day, and the last window of the hour before reaches into them; results do neither.
-    assert said["computed when mended"] == {
+    assert results["computed when mended"] == {
         "verdicts": {hour(n) for n in VERDICTS_AGAIN},
         "forecasts": {hour(n) for n in FORECASTS_AGAIN},
         "results": {hour(n) for n in RESULTS_AGAIN},
     }
-    assert said["mended"].hours_computed == {
+    assert results["mended"].hours_computed == {
         "signals": 0,
         "verdicts": len(VERDICTS_AGAIN),
         "forecasts": len(FORECASTS_AGAIN),
@@ -116,70 +116,68 @@ def test_late_samples_compute_exactly_the_hours_that_they_reach(mended):
     }
 
 
-def test_the_hole_was_a_gap_and_is_closed(mended):
-    lake, _, said = mended
-    (before,) = said["gaps before"]
+def test_gap_closes_when_samples_arrive(repaired):
+    lake, _, results = repaired
+    (before,) = results["gaps before"]
     assert (before["state"], before["metric_name"], before["reason"]) == ("open", "*", "no_samples")
     assert abs(before["end_ms"] - before["start_ms"] - 600_000) <= 15_000
     (after,) = Lake(lake).read("gaps").to_pylist()
     assert after["state"] == "closed"
-    assert said["ingested"].sources[0].details["gaps_closed"] == 1
+    assert results["ingested"].sources[0].details["gaps_closed"] == 1
     quality = [row for row in Lake(lake).read("quality").to_pylist() if row["check"] == "source_has_no_gap"]
     assert quality
 
 
 @pytest.mark.study
-def test_a_backfill_that_was_killed_and_overtaken_goes_on_and_gives_the_same_lake(
-    spark, server, mended, tmp_path, monkeypatch
-):
-    _, anew, _ = mended
-    asked = request(tmp_path / "lake", server.url, 0, HOURS, command="backfill")
-    chunks = chunks_of(asked.start_ms, asked.end_ms, BLOCK_MS)
+def test_killed_backfill_with_conflicts_gives_same_lake(spark, server, repaired, tmp_path, monkeypatch):
+    _, fresh, _ = repaired
+    requested = request(tmp_path / "lake", server.url, 0, HOURS, command="backfill")
+    chunks = chunks_of(requested.start_ms, requested.end_ms, BLOCK_MS)
     lake = Lake(tmp_path / "lake")
-    assert left_of(lake, asked, chunks) == chunks
+    assert left_of(lake, requested, chunks) == chunks
 
     def stop():
-        if len(left_of(lake, asked, chunks)) == 2:
+        if len(left_of(lake, requested, chunks)) == 2:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        run_chunks(asked, chunks, session=spark, after=stop)
-    left = left_of(lake, asked, chunks)
+        run_chunks(requested, chunks, session=spark, after=stop)
+    left = left_of(lake, requested, chunks)
     assert left == chunks[2:]
-    overtaken = overtaken_once(monkeypatch, "signals", "verdicts", "forecasts", "anomalies")
-    found = run_chunks(asked, left, before=2, session=spark)
-    assert overtaken == []
+    conflicting = conflict_once(monkeypatch, "signals", "verdicts", "forecasts", "anomalies")
+    found = run_chunks(requested, left, before=2, session=spark)
+    assert conflicting == []
     # Verdicts of an hour are computed again when the next one comes: its last window reaches into that.
     assert found.hours_computed == {"signals": 2, "verdicts": 4, "forecasts": 2}
     assert (found.chunks, found.chunks_before, found.idle) == (2, 2, 0)
-    assert left_of(lake, asked, chunks) == []
-    assert differences(lake.root, anew) == {}
+    assert left_of(lake, requested, chunks) == []
+    assert differences(lake.root, fresh) == {}
 
 
 @pytest.mark.study
-def test_a_backfill_that_was_killed_before_its_last_step_owes_it(spark, server, mended, tmp_path):
+def test_backfill_killed_before_last_step_resumes(spark, server, repaired, tmp_path):
     """All chunks are in the lake, and nobody has looked at days and weeks yet."""
-    _, anew, _ = mended
-    asked = request(tmp_path / "lake", server.url, 0, HOURS, command="backfill")
-    chunks = chunks_of(asked.start_ms, asked.end_ms, HOURS * BLOCK_MS)
+    _, fresh, _ = repaired
+    requested = request(tmp_path / "lake", server.url, 0, HOURS, command="backfill")
+    chunks = chunks_of(requested.start_ms, requested.end_ms, HOURS * BLOCK_MS)
     lake = Lake(tmp_path / "lake")
 
     def stop():
-        if not left_of(lake, asked, chunks):
+        if not left_of(lake, requested, chunks):
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        run_chunks(asked, chunks, session=spark, after=stop)
-    assert set(differences(lake.root, anew)) & {"episodes", "anomalies"}
-    run_chunks(asked, [], before=len(chunks), session=spark)
-    assert differences(lake.root, anew) == {}
+        run_chunks(requested, chunks, session=spark, after=stop)
+    assert set(differences(lake.root, fresh)) & {"episodes", "anomalies"}
+    run_chunks(requested, [], before=len(chunks), session=spark)
+    assert differences(lake.root, fresh) == {}
 
 
-def overtaken_once(monkeypatch, *tables: str) -> list[str]:
+def conflict_once(monkeypatch, *tables: str) -> list[str]:
     """Once per table another run seems to have written the rows that are about to be committed; those of which it did not happen yet."""
     commit, left = Lake.commit, list(tables)
 
-    def overtaken(self, table, *arguments, **options):
+    def conflicting(self, table, *arguments, **options):
         if table in left:
             left.remove(table)
             raise ConflictError(
@@ -187,23 +185,25 @@ def overtaken_once(monkeypatch, *tables: str) -> list[str]:
             )
         return commit(self, table, *arguments, **options)
 
-    monkeypatch.setattr(Lake, "commit", overtaken)
+    monkeypatch.setattr(Lake, "commit", conflicting)
     return left
 
 
-def test_catching_up_reads_what_was_missed_oldest_first(spark, server, mended, tmp_path, monkeypatch):
-    _, anew, _ = mended
+def test_catch_up_reads_oldest_hours_first(spark, server, repaired, tmp_path, monkeypatch):
+    _, fresh, _ = repaired
     lake = tmp_path / "lake"
     run(spark, lake, server.url, 0, 1)
     # Chunks of an hour, or all that was missed here would be one.
     monkeypatch.setattr(catch_up, "chunks_of", partial(chunks_of, chunk_ms=BLOCK_MS))
     monkeypatch.setattr(catch_up, "CHUNK_MS", BLOCK_MS, raising=False)
-    asked, chunks = catch_up.chunks_since_watermark(request(lake, server.url, 0, HOURS, since_watermark=True))
+    requested, chunks = catch_up.chunks_since_watermark(
+        request(lake, server.url, 0, HOURS, since_watermark=True)
+    )
     # From a quarter of an hour before the watermark, by whole hours; nothing is left out and nothing comes twice.
     assert [(chunk.start_ms, chunk.end_ms) for chunk in chunks] == [
         (hour(n), hour(n + 1)) for n in range(HOURS)
     ]
-    found = run_chunks(asked, chunks, session=spark)
+    found = run_chunks(requested, chunks, session=spark)
     assert (found.chunks, found.idle) == (HOURS, 0)
     # What was read before was there, and none of it was computed again.
     again = HOURS - 1
@@ -212,14 +212,12 @@ def test_catching_up_reads_what_was_missed_oldest_first(spark, server, mended, t
     runs = sorted(runs, key=lambda row: row["started_ms"])[1:]
     assert len(runs) == HOURS
     assert [row["start_ms"] for row in runs] == [chunk.start_ms for chunk in chunks]
-    assert differences(lake, anew) == {}
+    assert differences(lake, fresh) == {}
 
 
-def test_what_a_read_brought_before_it_failed_is_diagnosed_with_the_next_hour(
-    spark, server, mended, tmp_path, monkeypatch
-):
+def test_partial_read_is_diagnosed_next_hour(spark, server, repaired, tmp_path, monkeypatch):
     """The two hourly commands of a schedule, whose read of three missed hours is refused at the last of them."""
-    _, anew, _ = mended
+    _, fresh, _ = repaired
     lake = Lake(tmp_path / "lake")
     monkeypatch.setattr(catch_up, "chunks_of", partial(chunks_of, chunk_ms=BLOCK_MS))
     monkeypatch.setattr(catch_up, "CHUNK_MS", BLOCK_MS)
@@ -242,10 +240,10 @@ def test_what_a_read_brought_before_it_failed_is_diagnosed_with_the_next_hour(
         run(spark, lake.root, between.url, 0, 1, command="ingest")
 
         def ingested() -> int:
-            asked = request(lake.root, between.url, 0, HOURS, command="ingest", since_watermark=True)
-            asked, chunks = catch_up.chunks_since_watermark(asked)
-            run_chunks(asked, chunks, session=spark)
-            return asked.start_ms
+            requested = request(lake.root, between.url, 0, HOURS, command="ingest", since_watermark=True)
+            requested, chunks = catch_up.chunks_since_watermark(requested)
+            run_chunks(requested, chunks, session=spark)
+            return requested.start_ms
 
         with pytest.raises(SourceError, match="403"):
             ingested()
@@ -255,16 +253,14 @@ def test_what_a_read_brought_before_it_failed_is_diagnosed_with_the_next_hour(
         assert ingested() == hour(2) - OVERLAP_MS
     also = diagnosed()["missed"]
     assert [(one["start_ms"], one["end_ms"]) for one in also["results"]] == [(hour(0), hour(3))]
-    assert differences(lake.root, anew) == {}
+    assert differences(lake.root, fresh) == {}
     again = diagnosed()
     assert again["missed"] == {"results": [], "hours_left": 0}
     assert set(again["hours_computed"].values()) == {0}
 
 
-def test_a_run_goes_on_with_what_the_one_before_read_and_did_not_compute(
-    spark, server, mended, tmp_path, monkeypatch
-):
-    _, anew, _ = mended
+def test_run_computes_hours_left_by_interruption(spark, server, repaired, tmp_path, monkeypatch):
+    _, fresh, _ = repaired
     lake = tmp_path / "lake"
     with monkeypatch.context() as patch:
         patch.setattr(Stages, "build_signals", lambda self: (_ for _ in ()).throw(KeyboardInterrupt))
@@ -274,12 +270,12 @@ def test_a_run_goes_on_with_what_the_one_before_read_and_did_not_compute(
     given = ["--prometheus", server.url, "--end", hour(HOURS) / 1000, "--lake", lake, "--quiet"]
     done = throttlescope("run", "--since-watermark", *given)
     assert done.code == 0, done.err
-    told = f"{minute_text(hour(0))} to {minute_text(hour(HOURS - 2))} of prod"
-    assert f"Also diagnosed, because no run had diagnosed it: {told}." in done.out
-    assert differences(lake, anew) == {}
+    reported = f"{minute_text(hour(0))} to {minute_text(hour(HOURS - 2))} of prod"
+    assert f"Also diagnosed, because no run had diagnosed it: {reported}." in done.out
+    assert differences(lake, fresh) == {}
 
 
-def test_who_reads_the_same_beside_is_told(spark, server, tmp_path):
+def test_concurrent_read_of_same_range_is_reported(spark, server, tmp_path):
     """The other run is the lock that it holds."""
     lake, folders = tmp_path / "lake", set()
 
@@ -311,10 +307,9 @@ def test_who_reads_the_same_beside_is_told(spark, server, tmp_path):
 
 
 @pytest.mark.study
-def test_a_disk_that_fills_up_in_any_stage_is_one_line_and_the_repeated_run_gives_the_same_lake(
-    spark, server, mended, tmp_path, monkeypatch
-):
-    _, anew, _ = mended
+def test_run_recovers_from_a_full_disk(spark, server, repaired, tmp_path, monkeypatch):
+    """In whatever stage the disk fills up, the error is one line and the repeated run gives the same lake."""
+    _, fresh, _ = repaired
     with small_disk(tmp_path / "disk", "64m") as disk:
         lake = disk / "lake"
         run(spark, lake, server.url, 0, HOURS, command="ingest")
@@ -335,24 +330,22 @@ def test_a_disk_that_fills_up_in_any_stage_is_one_line_and_the_repeated_run_give
                 patch.setattr(Stages, stage, full)
                 with pytest.raises(Exception, match=r"disk is full|No space left") as caught:
                     run(spark, lake, None, 0, HOURS, command="diagnose")
-            told = carried(caught.value) or caught.value
+            reported = carried(caught.value) or caught.value
             assert type(caught.value) is FullDiskError or carried(caught.value), stage
             assert (
-                told.exit_code,
-                str(told).startswith(f"The disk is full; got {lake}. Fix: make room"),
+                reported.exit_code,
+                str(reported).startswith(f"The disk is full; got {lake}. Fix: make room"),
             ) == (1, True)
             # Tasks may have written files of a table whose first commit found no room: no reader knows of them.
             assert [fault for fault in check(Lake(lake)) if Lake(lake).version(fault.table) is not None] == []
         run(spark, lake, None, 0, HOURS, command="diagnose")
         assert check(Lake(lake)) == []
-        assert differences(lake, anew) == {}
+        assert differences(lake, fresh) == {}
 
 
 @pytest.mark.study
-def test_a_writer_that_fails_at_any_call_leaves_what_the_repeated_run_completes(
-    spark, server, mended, tmp_path, monkeypatch
-):
-    _, anew, _ = mended
+def test_repeated_run_completes_a_failed_write(spark, server, repaired, tmp_path, monkeypatch):
+    _, fresh, _ = repaired
     lake, write, failed = tmp_path / "lake", LocalStorage._write, []
     # What an earlier try has written is not written again: a later one comes further.
     for number in (1, 5, 9, 13):
@@ -369,15 +362,15 @@ def test_a_writer_that_fails_at_any_call_leaves_what_the_repeated_run_completes(
                 run(spark, lake, server.url, 0, HOURS)
             except FullDiskError as error:
                 failed.append((str(error), Lake(lake).version("samples") is not None))
-    assert all(f"got {lake}. Fix: make room" in said for said, _ in failed)
+    assert all(f"got {lake}. Fix: make room" in message for message, _ in failed)
     # Before the samples were there, and behind them.
     assert {is_read for _, is_read in failed} == {False, True}
     run(spark, lake, server.url, 0, HOURS)
     assert check(Lake(lake)) == []
-    assert differences(lake, anew) == {}
+    assert differences(lake, fresh) == {}
 
 
-def test_an_hour_that_the_source_gets_later_is_tried_again_and_computed(spark, tmp_path, monkeypatch):
+def test_hour_filled_later_is_computed(spark, tmp_path, monkeypatch):
     # At once, not half an hour later.
     monkeypatch.setattr(gap_table, "FIRST_RETRY_MS", 0)
     lake = tmp_path / "lake"
@@ -391,15 +384,15 @@ def test_an_hour_that_the_source_gets_later_is_tried_again_and_computed(spark, t
         assert (gap["state"], gap["start_ms"], gap["end_ms"]) == ("open", hour(1), hour(2))
         run(spark, lake, server.url, 2, 3)
         put(server.url, 1, 2)
-        mended = run(spark, lake, server.url, 3, 4)
+        repaired = run(spark, lake, server.url, 3, 4)
         assert {row["state"] for row in Lake(lake).read("gaps").to_pylist()} == {"closed"}
         # The hour itself, the one behind it, and the one that was asked for.
-        assert mended.hours_computed["signals"] == 3
+        assert repaired.hours_computed["signals"] == 3
         run(spark, tmp_path / "anew", server.url, 0, 4)
     assert differences(lake, tmp_path / "anew") == {}
 
 
-def test_the_scene_has_something_to_compare(mended):
-    _, anew, _ = mended
-    empty = [table for table in scene.DATA if not scene.rows_of(anew, table)]
+def test_compared_tables_are_not_empty(repaired):
+    _, fresh, _ = repaired
+    empty = [table for table in scene.DATA if not scene.rows_of(fresh, table)]
     assert set(empty) <= {"limits", "incidents"}

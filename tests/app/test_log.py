@@ -24,17 +24,17 @@ def lines(capsys):
     return [json.loads(line) for line in capsys.readouterr().err.splitlines()]
 
 
-def test_words_stay_words(capsys):
+def test_text_format_writes_plain_lines(capsys):
     log.set_up(log.LogFormat.text)
     log.tell("one\x1b[31m line", event="note", number=1)
     log.record("run", samples=3)
     # Control characters of foreign names never reach the terminal.
-    assert "\x1b" not in (said := capsys.readouterr().err)
-    assert said.startswith("one")
-    assert said.count("\n") == 1
+    assert "\x1b" not in (text := capsys.readouterr().err)
+    assert text.startswith("one")
+    assert text.count("\n") == 1
 
 
-def test_a_line_is_one_object(as_json, capsys):
+def test_json_format_writes_one_object_per_line(as_json, capsys):
     with log.about(run_id="r1"):
         log.tell("line one\nline two é", event="step", took_s=1.5)
     log.record("run", samples=3)
@@ -60,7 +60,7 @@ def test_secrets_are_hidden(as_json, capsys):
     assert json.loads(line)["source"] == "http://host/"
 
 
-def test_a_step_says_how_long_it_took(as_json, capsys):
+def test_step_records_its_duration(as_json, capsys):
     progress = TerminalProgress(2)
     with progress.step("Reading"):
         progress.note("3 samples")
@@ -71,7 +71,7 @@ def test_a_step_says_how_long_it_took(as_json, capsys):
     assert 0 <= line["took_s"] < 60
 
 
-def test_a_traceback_is_in_the_same_line(as_json, capsys):
+def test_traceback_stays_in_one_line(as_json, capsys):
     try:
         raise ValueError("why")
     except ValueError:
@@ -83,7 +83,7 @@ def test_a_traceback_is_in_the_same_line(as_json, capsys):
 
 @pytest.mark.long
 @pytest.mark.parametrize("by", ["flag", "environment"])
-def test_a_command_that_fails_says_so_to_a_machine(by, tmp_path):
+def test_failed_command_logs_a_json_line(by, tmp_path):
     command = [sys.executable, "-m", "throttlescope.app.cli"]
     flags = ["--log-format", "json"] if by == "flag" else []
     done = subprocess.run(

@@ -98,7 +98,7 @@ def lake(tmp_path):
     return found
 
 
-def test_the_newest_verdict_of_each_subscription_unless_it_is_old(lake):
+def test_scrape_shows_newest_recent_verdicts(lake):
     found = scraped(Exposition(lake, now_ms=lambda: NOW_MS))
     billing = {**KEY, "cause": "throttled", "side": "throttle", "limiter": "subscription.msg"}
     assert found["throttlescope_verdict"][tuple(sorted(billing.items()))] == 1.0
@@ -119,7 +119,7 @@ def test_the_newest_verdict_of_each_subscription_unless_it_is_old(lake):
     assert only(found["throttlescope_verdicts_newest_timestamp_seconds"], cluster="prod") > NOW_MS / 1000
 
 
-def test_verdicts_leave_when_they_are_five_minutes_old(lake):
+def test_verdicts_older_than_five_minutes_disappear(lake):
     end_ms = HOUR + 4 * FIVE
     for late_ms, there in ((FIVE, 5), (FIVE + 1, 0)):
         (family, *_) = verdict_families(lake, end_ms + late_ms)
@@ -127,13 +127,13 @@ def test_verdicts_leave_when_they_are_five_minutes_old(lake):
 
 
 @pytest.mark.parametrize("cause", CAUSES)
-def test_what_an_autoscaler_may_act_on(cause):
+def test_autoscaler_metric_counts_consumer_causes(cause):
     drained = consumers_could_drain_entries(verdict(0, cause, backlog_entries=42.0))
     assert drained == (42.0 if cause in ("slow_consumers", "no_consumers", "healthy") else 0.0)
     assert (cause in CONSUMERS_HELP) == (drained > 0)
 
 
-def test_limits_are_those_that_promql_reads(lake):
+def test_limit_metrics_match_promql(lake):
     found = scraped(Exposition(lake, now_ms=lambda: NOW_MS))["throttlescope_dispatch_limit"]
     assert found == limits_at(LIMITS, NOW_MS - NOW_MS % MINUTE_MS)
     answer = LakeQueries(lake.root).instant("throttlescope_dispatch_limit", NOW_MS)
@@ -148,7 +148,7 @@ def test_limits_are_those_that_promql_reads(lake):
     assert billing == [50.0]
 
 
-def test_the_api_tells_what_the_limit_is(lake):
+def test_api_describes_the_limit_metric(lake):
     server = Flask("test")
     server.register_blueprint(api_blueprint(LakeQueries(lake.root)))
     client = server.test_client()
@@ -170,7 +170,7 @@ def test_the_api_tells_what_the_limit_is(lake):
     assert [row["value"][1] for row in answer["result"]] == ["+Inf", "+Inf"]
 
 
-def test_a_source_that_fails_fails_alone(lake, caplog):
+def test_failing_source_leaves_others_intact(lake, caplog):
     table = Path(lake.root) / "verdicts"
     for file in table.rglob("*.parquet"):
         file.write_bytes(b"torn")
@@ -184,13 +184,13 @@ def test_a_source_that_fails_fails_alone(lake, caplog):
     assert len([record for record in caplog.records if "verdicts" in record.getMessage()]) == 1
 
 
-def test_an_empty_lake_gives_a_scrape(tmp_path):
+def test_empty_lake_can_be_scraped(tmp_path):
     found = scraped(Exposition(Lake(tmp_path / "nothing")))
     assert set(found["throttlescope_metrics_source_up"].values()) == {1.0}
     assert "throttlescope_verdict" not in found
 
 
-def test_a_scrape_is_bounded_and_says_what_it_left_out(lake):
+def test_scrape_is_bounded_and_counts_omissions(lake):
     found = scraped(Exposition(lake, now_ms=lambda: NOW_MS, max_series=2))
     assert only(found["throttlescope_metrics_left_out_series"], source="limits") == 4
     # Set limits stay, and the largest backlogs.
@@ -215,7 +215,7 @@ def test_scrape_is_cached_then_rendered_again():
     assert len(calls) == 3
 
 
-def test_a_new_snapshot_of_limits_is_seen(lake):
+def test_new_limits_snapshot_is_shown(lake):
     source = LimitFamilies()
     before = source(lake, NOW_MS)[0].samples
     lake.upsert(
@@ -232,7 +232,7 @@ def test_a_new_snapshot_of_limits_is_seen(lake):
 
 
 @pytest.mark.prometheus
-def test_promtool_has_nothing_to_say(lake):
+def test_promtool_accepts_the_metrics(lake):
     text = Exposition(lake, now_ms=lambda: NOW_MS).text()
     done = subprocess.run(
         [str(promtool_binary()), "check", "metrics"], input=text, capture_output=True, check=False
@@ -249,7 +249,7 @@ def test_promtool_has_nothing_to_say(lake):
 
 @pytest.mark.prometheus
 @pytest.mark.long
-def test_a_real_prometheus_scrapes_it(tmp_path):
+def test_real_prometheus_scrapes_the_metrics(tmp_path):
     now_ms = time.time_ns() // 1_000_000
     end_ms = now_ms - now_ms % MINUTE_MS
     rows = [

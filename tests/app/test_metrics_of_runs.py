@@ -40,7 +40,7 @@ def lake(tmp_path):
     return found
 
 
-def test_how_runs_ended(lake):
+def test_metrics_show_how_runs_ended(lake):
     found = scraped(Exposition(lake, now_ms=lambda: NOW_MS))
     ends = found["throttlescope_run_last_end_timestamp_seconds"]
     assert only(ends, command="run", status="done") == (NOW_MS - HOUR_MS) / 1000
@@ -61,12 +61,12 @@ def test_how_runs_ended(lake):
     ]
 
 
-def test_a_day_ends_after_24_hours(lake):
+def test_daily_run_counts_cover_24_hours(lake):
     (_, day, *_) = run_families(lake, NOW_MS + 23 * HOUR_MS)
     assert sum(value for _, value in day.samples) == 2
 
 
-def test_how_far_was_read_what_is_missing_and_what_was_refused(lake):
+def test_metrics_show_watermarks_gaps_and_quarantine(lake):
     until = {"prod": NOW_MS - 600_000, "*": NOW_MS - 300_000}
     rows = [
         {
@@ -107,7 +107,7 @@ def test_how_far_was_read_what_is_missing_and_what_was_refused(lake):
     assert only(shown["throttlescope_quality_failed_checks"], gate="samples", severity="warning") == 1
 
 
-def test_a_table_is_read_again_only_when_it_changed(lake, monkeypatch):
+def test_unchanged_tables_are_not_reread(lake, monkeypatch):
     source, read = DataFamilies(), []
     real = Lake.read
     monkeypatch.setattr(
@@ -124,7 +124,9 @@ def test_a_table_is_read_again_only_when_it_changed(lake, monkeypatch):
     assert "quarantine" not in read
 
 
-def test_no_gap_after_read_and_old_findings_left_out(lake):
+def test_source_without_gaps_reports_zero(lake):
+    """Quality findings of long ago are left out."""
+
     def samples_by_label(source, now_ms, name):
         return {family.name: dict(family.samples) for family in source(lake, now_ms)}[name]
 

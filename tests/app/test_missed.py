@@ -26,7 +26,7 @@ def lake_with(folder, hours, cluster="c") -> Lake:
     return hold(Lake(folder), "samples", rows)
 
 
-def computed(lake, *hours, cluster="c", stage="signals"):
+def mark_computed(lake, *hours, cluster="c", stage="signals"):
     rows = [
         {
             "cluster": cluster, "stage": stage, "block_start_ms": at(hour), "inputs": "i", "outputs": "", "run_id": "r",
@@ -37,47 +37,47 @@ def computed(lake, *hours, cluster="c", stage="signals"):
     lake.upsert("computed", pa.Table.from_pylist(rows, schema=TABLES["computed"].schema), run_id="r")
 
 
-def ran(lake, status, first, last, began, *, command="ingest", cluster="c"):
+def add_run(lake, status, first, last, began, *, command="ingest", cluster="c"):
     """A run over hours that began at a moment."""
     manifest = RunManifest(command, "s", at(first), at(last), cluster=cluster, started_ms=began)
     lake.upsert("ingest_runs", manifest.row(status), run_id=manifest.run_id)
 
 
-def found(lake, first=20, last=21, now=30, **more):
+def missed_ranges(lake, first=20, last=21, now=30, **more):
     return [
         (one.clusters, (one.start_ms - HOUR) / BLOCK_MS, (one.end_ms - HOUR) / BLOCK_MS)
         for one in missed_hours(lake, at(first), at(last), now_ms=at(now), **more)
     ]
 
 
-def test_it_is_what_has_samples_and_was_never_computed(tmp_path):
+def test_missed_hours_have_samples_but_no_results(tmp_path):
     lake = lake_with(tmp_path, [3, 4, 5, 9, 20, 22])
     # Chunks are cut at 12:00 and 18:00, which are hours 4 and 10 here.
-    assert found(lake) == [(("c",), 3, 4), (("c",), 4, 6), (("c",), 9, 10), (("c",), 22, 23)]
-    computed(lake, 3, 4)
-    computed(lake, 9, stage="verdicts")
-    assert found(lake) == [(("c",), 5, 6), (("c",), 9, 10), (("c",), 22, 23)]
+    assert missed_ranges(lake) == [(("c",), 3, 4), (("c",), 4, 6), (("c",), 9, 10), (("c",), 22, 23)]
+    mark_computed(lake, 3, 4)
+    mark_computed(lake, 9, stage="verdicts")
+    assert missed_ranges(lake) == [(("c",), 5, 6), (("c",), 9, 10), (("c",), 22, 23)]
     # Signals without a line of what they were computed from: an earlier release, or one that follows.
     hold(lake, "signals", [signal(9 * 60 + minute) for minute in range(3)])
-    assert found(lake) == [(("c",), 5, 6), (("c",), 22, 23)]
-    computed(lake, 5, 22)
-    assert found(lake) == []
+    assert missed_ranges(lake) == [(("c",), 5, 6), (("c",), 22, 23)]
+    mark_computed(lake, 5, 22)
+    assert missed_ranges(lake) == []
 
 
-def test_hours_that_are_not_over_or_long_gone_are_left_alone(tmp_path):
+def test_unfinished_and_old_hours_are_ignored(tmp_path):
     month = 31 * DAY_MS // BLOCK_MS
     lake = lake_with(tmp_path, [20 - month - 1, 20 - month, 22, 23])
-    assert found(lake, now=23.5) == [(("c",), 20 - month, 20 - month + 1), (("c",), 22, 23)]
+    assert missed_ranges(lake, now=23.5) == [(("c",), 20 - month, 20 - month + 1), (("c",), 22, 23)]
 
 
-def test_clusters_are_looked_at_by_themselves(tmp_path):
+def test_clusters_are_examined_separately(tmp_path):
     lake = lake_with(tmp_path, [9, 10])
     lake_with(tmp_path, [10, 11], cluster="d")
-    computed(lake, 9)
-    assert found(lake) == [(("c",), 10, 11), (("d",), 10, 12)]
-    assert found(lake, clusters=["d"]) == [(("d",), 10, 12)]
-    computed(lake, 11, cluster="d")
-    assert found(lake) == [(("c", "d"), 10, 11)]
+    mark_computed(lake, 9)
+    assert missed_ranges(lake) == [(("c",), 10, 11), (("d",), 10, 12)]
+    assert missed_ranges(lake, clusters=["d"]) == [(("d",), 10, 12)]
+    mark_computed(lake, 11, cluster="d")
+    assert missed_ranges(lake) == [(("c", "d"), 10, 11)]
 
 
 @pytest.mark.parametrize(
@@ -95,29 +95,30 @@ def test_clusters_are_looked_at_by_themselves(tmp_path):
         ([("gated", 9, 11, 1), ("failed", 9, 11, 2)], []),
     ],
 )
-def test_what_a_gate_stopped_is_left_out_until_it_passes(tmp_path, runs, left):
+def test_gated_hours_wait_until_they_pass(tmp_path, runs, left):
     lake = lake_with(tmp_path, [9, 10])
     for run in runs:
-        ran(lake, *run)
-    assert [hour for _, low, high in found(lake) for hour in range(int(low), int(high))] == left
+        add_run(lake, *run)
+    assert [hour for _, low, high in missed_ranges(lake) for hour in range(int(low), int(high))] == left
 
 
-def test_a_gate_of_one_cluster_says_nothing_of_another(tmp_path):
+def test_gate_affects_only_its_cluster(tmp_path):
     lake = lake_with(tmp_path, [9])
     lake_with(tmp_path, [9], cluster="d")
-    ran(lake, "gated", 9, 10, 1)
-    assert found(lake) == [(("d",), 9, 10)]
-    ran(lake, "gated", 9, 10, 2, cluster=None)
-    assert found(lake) == []
+    add_run(lake, "gated", 9, 10, 1)
+    assert missed_ranges(lake) == [(("d",), 9, 10)]
+    add_run(lake, "gated", 9, 10, 2, cluster=None)
+    assert missed_ranges(lake) == []
 
 
-def test_a_day_at_a_time_oldest_first_and_a_gate_holds_up_nobody(tmp_path, monkeypatch):
+def test_oldest_day_is_diagnosed_first(tmp_path, monkeypatch):
+    """A gate that stops one part does not hold up the others."""
     parts = [Missed(("c",), at(n), at(n + 6)) for n in range(0, 36, 6)]
     monkeypatch.setattr(missed, "missed_hours", lambda *_: parts)
-    asked, stops = [], set()
+    requested_parts, stops = [], set()
 
     def run_pipeline(part, *, progress):
-        asked.append(
+        requested_parts.append(
             (part.command, part.start_ms, part.end_ms, part.clusters, part.again, part.since_watermark)
         )
         if part.start_ms in stops:
@@ -127,10 +128,12 @@ def test_a_day_at_a_time_oldest_first_and_a_gate_holds_up_nobody(tmp_path, monke
     monkeypatch.setattr(missed, "run_pipeline", run_pipeline)
     given = request(tmp_path, None, 0, 1, again=True, since_watermark=True)
     done = diagnose_missed(given)
-    assert asked == [("diagnose", one.start_ms, one.end_ms, ("c",), False, False) for one in parts[:4]]
+    assert requested_parts == [
+        ("diagnose", one.start_ms, one.end_ms, ("c",), False, False) for one in parts[:4]
+    ]
     assert (done.results, done.hours_left) == ([one.start_ms for one in parts[:4]], 36 - MOST_HOURS)
-    asked.clear()
+    requested_parts.clear()
     stops |= {at(6), at(12)}
     with pytest.raises(GateError, match=f"stopped {at(6)}"):
         diagnose_missed(given)
-    assert len(asked) == 4
+    assert len(requested_parts) == 4

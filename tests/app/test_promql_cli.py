@@ -57,7 +57,7 @@ def promql(lake, *arguments):
     return throttlescope("promql", *arguments, "--lake", lake)
 
 
-def well(outcome):
+def checked_output(outcome):
     assert outcome.code == 0, outcome.err
     return outcome.out
 
@@ -66,7 +66,7 @@ RANGE = ("--start", START_MS // 1000 + 300, "--end", END_MS // 1000, "--step", "
 
 
 @pytest.mark.prometheus
-def test_json_is_what_prometheus_returns_under_data(lake):
+def test_json_equals_the_prometheus_data(lake):
     with running_prometheus() as server:
         write_series(
             server.url,
@@ -80,22 +80,22 @@ def test_json_is_what_prometheus_returns_under_data(lake):
             theirs = requests.post(
                 f"{server.url}/api/v1/query_range", data={"query": text, **span}, timeout=60
             )
-            ours = well(promql(lake, text, *RANGE, "--format", "json"))
+            ours = checked_output(promql(lake, text, *RANGE, "--format", "json"))
             assert json.loads(ours) == theirs.json()["data"]
             assert ours.endswith("}\n")
         for text in ("sort(jobs_total)", "odd[1m]", "time()", '"text"', "nothing"):
             request = {"query": text, "time": END_MS / 1000}
             theirs = requests.post(f"{server.url}/api/v1/query", data=request, timeout=60)
             assert (
-                json.loads(well(promql(lake, text, "--at", END_MS / 1000, "--format", "json")))
+                json.loads(checked_output(promql(lake, text, "--at", END_MS / 1000, "--format", "json")))
                 == theirs.json()["data"]
             )
 
 
 @pytest.mark.long
-def test_the_moment_is_that_of_the_newest_sample_and_is_said(lake):
+def test_default_time_is_the_newest_sample(lake):
     outcome = promql(lake, "time()", "--format", "json")
-    assert json.loads(well(outcome))["result"] == [END_MS / 1000, str(END_MS // 1000)]
+    assert json.loads(checked_output(outcome))["result"] == [END_MS / 1000, str(END_MS // 1000)]
     assert (
         outcome.line
         == f"throttlescope: Evaluated at {format_time(END_MS)}, the time of the lake's newest sample."
@@ -104,57 +104,59 @@ def test_the_moment_is_that_of_the_newest_sample_and_is_said(lake):
     assert promql(lake, "time()", "--at", format_time(START_MS), "--format", "json").err == ""
 
 
-def test_a_range_ends_at_the_newest_sample_and_has_a_step(lake):
+def test_range_defaults_to_newest_end_and_step(lake):
     outcome = promql(lake, "vector(1)", "--start", START_MS // 1000, "--format", "json")
-    ((*_, (last, _)),) = [one["values"] for one in json.loads(well(outcome))["result"]]
+    ((*_, (last, _)),) = [one["values"] for one in json.loads(checked_output(outcome))["result"]]
     # 1,200 s in steps of 4 s.
     assert last == END_MS / 1000
     assert len(json.loads(outcome.out)["result"][0]["values"]) == 301
     assert "The range ends at" in outcome.line
 
 
-def test_a_table_names_units_times_and_freshness(lake):
-    said = well(promql(lake, "jobs_total", "--at", END_MS // 1000))
-    assert f"jobs_total at {format_time(END_MS)}" in said
-    assert "Every series: __name__=jobs_total, cluster=c, value=x" in said
-    assert [line.split()[1:4:2] for line in said.splitlines() if line.startswith("│")] == [
+def test_table_shows_times_and_freshness(lake):
+    output = checked_output(promql(lake, "jobs_total", "--at", END_MS // 1000))
+    assert f"jobs_total at {format_time(END_MS)}" in output
+    assert "Every series: __name__=jobs_total, cluster=c, value=x" in output
+    assert [line.split()[1:4:2] for line in output.splitlines() if line.startswith("│")] == [
         ["a", "80"],
         ["b", "240"],
     ]
-    assert "Data up to" in said
-    assert "Times are UTC" in said
+    assert "Data up to" in output
+    assert "Times are UTC" in output
 
 
 @pytest.mark.long
-def test_a_table_of_a_range_has_its_points_or_a_line_per_series(lake):
-    said = well(promql(lake, "rate(jobs_total[1m])", *RANGE))
-    assert said.count("│ a   │") == 4
-    assert f"│ {format_time(START_MS + 300_000)} │" in said
-    assert "every 300 s" in said
-    said = well(
+def test_range_table_shows_points_or_series(lake):
+    output = checked_output(promql(lake, "rate(jobs_total[1m])", *RANGE))
+    assert output.count("│ a   │") == 4
+    assert f"│ {format_time(START_MS + 300_000)} │" in output
+    assert "every 300 s" in output
+    output = checked_output(
         promql(lake, "jobs_total", "--start", START_MS // 1000, "--end", END_MS // 1000, "--step", "15s")
     )
-    (line,) = [line for line in said.splitlines() if line.startswith("│ b")]
+    (line,) = [line for line in output.splitlines() if line.startswith("│ b")]
     assert line.replace("│", " ").split() == ["b", "81", "0", "240", "0", "240"]
 
 
-def test_a_table_says_when_there_is_nothing_and_when_it_is_cut(lake, monkeypatch):
-    assert "no series has a value then" in well(promql(lake, "nothing"))
+def test_table_reports_empty_and_cut_results(lake, monkeypatch):
+    assert "no series has a value then" in checked_output(promql(lake, "nothing"))
     monkeypatch.setattr("throttlescope.app.cli.tables.promql.ROWS_SHOWN", 1)
-    assert "1 more lines are left out; --format csv or json has them all." in well(promql(lake, "jobs_total"))
+    assert "1 more lines are left out; --format csv or json has them all." in checked_output(
+        promql(lake, "jobs_total")
+    )
 
 
 def test_control_characters_do_not_reach_the_terminal(lake):
-    said = well(promql(lake, 'label_replace(jobs_total, "job", "\\x1b[2J", "job", "a")'))
-    assert "\x1b" not in said
-    assert "\\x1b[2J" in said
-    assert "\x1b" not in well(promql(lake, '"\\x1b[2J"'))
+    output = checked_output(promql(lake, 'label_replace(jobs_total, "job", "\\x1b[2J", "job", "a")'))
+    assert "\x1b" not in output
+    assert "\\x1b[2J" in output
+    assert "\x1b" not in checked_output(promql(lake, '"\\x1b[2J"'))
 
 
 @pytest.mark.long
-def test_csv_has_a_line_per_point_and_reads_back(lake):
-    said = well(promql(lake, "jobs_total", *RANGE, "--format", "csv"))
-    rows = list(csv.DictReader(io.StringIO(said)))
+def test_csv_has_one_line_per_point(lake):
+    output = checked_output(promql(lake, "jobs_total", *RANGE, "--format", "csv"))
+    rows = list(csv.DictReader(io.StringIO(output)))
     assert list(rows[0]) == ["time_ms", "value", "__name__", "cluster", "job", "label.value"]
     assert len(rows) == 8
     assert (int(rows[0]["time_ms"]), float(rows[0]["value"]), rows[0]["job"]) == (
@@ -162,18 +164,20 @@ def test_csv_has_a_line_per_point_and_reads_back(lake):
         20.0,
         "a",
     )
-    odd = pd.read_csv(io.StringIO(well(promql(lake, "odd[5m]", "--format", "csv"))))
+    odd = pd.read_csv(io.StringIO(checked_output(promql(lake, "odd[5m]", "--format", "csv"))))
     assert np.array_equal(odd["value"], [math.nan, math.inf, -math.inf, 1e-7, 0.1], equal_nan=True)
     # A spreadsheet must not compute a label.
     assert set(odd["cluster"]) == {"'=1+1"}
-    assert "NaN" in well(promql(lake, "odd[5m]", "--format", "csv"))
-    assert well(promql(lake, '"te,xt"', "--format", "csv", "--at", "0")).splitlines()[1] == '0,"te,xt"'
-    assert well(promql(lake, "1 + 1", "--format", "csv", "--at", "0")).splitlines()[1] == "0,2.0"
+    assert "NaN" in checked_output(promql(lake, "odd[5m]", "--format", "csv"))
+    assert (
+        checked_output(promql(lake, '"te,xt"', "--format", "csv", "--at", "0")).splitlines()[1] == '0,"te,xt"'
+    )
+    assert checked_output(promql(lake, "1 + 1", "--format", "csv", "--at", "0")).splitlines()[1] == "0,2.0"
 
 
 def test_warnings_go_to_stderr(lake):
     outcome = promql(lake, "quantile(2, rate(odd[1m]))", "--at", END_MS // 1000, "--format", "json")
-    json.loads(well(outcome))
+    json.loads(checked_output(outcome))
     assert (
         "throttlescope: PromQL warning: quantile value should be between 0 and 1, got 2 (1:10)" in outcome.err
     )
@@ -184,27 +188,27 @@ def test_explain_runs_nothing(lake, monkeypatch):
     monkeypatch.setattr(
         "throttlescope.transforms.promql.engine.run_here", lambda *_: pytest.fail("it was evaluated")
     )
-    said = well(promql(lake, "sum by (job) (rate(jobs_total[5m]))", "--explain", *RANGE))
-    assert "jobs_total" in said
-    assert "shard" in said
-    assert "files" in said
-    assert well(promql(lake, "sum(jobs_total)", "--explain"))
+    output = checked_output(promql(lake, "sum by (job) (rate(jobs_total[5m]))", "--explain", *RANGE))
+    assert "jobs_total" in output
+    assert "shard" in output
+    assert "files" in output
+    assert checked_output(promql(lake, "sum(jobs_total)", "--explain"))
 
 
-def test_spark_gives_the_same_and_shows_that_it_is_at_work(lake, spark, monkeypatch):
+def test_spark_engine_equals_the_local_engine(lake, spark, monkeypatch):
     monkeypatch.setattr("throttlescope.ingest.spark.session.spark_session", lambda **_: spark)
     request = ("sum by (job) (rate(jobs_total[5m]))", *RANGE, "--format", "json")
     on_spark = promql(lake, *request, "--engine", "spark")
-    assert well(on_spark) == well(promql(lake, *request, "--engine", "local"))
+    assert checked_output(on_spark) == checked_output(promql(lake, *request, "--engine", "local"))
     assert json.loads(on_spark.out)["result"]
     assert on_spark.line.startswith("[1/1] evaluating on Spark")
     assert promql(lake, *request, "--engine", "spark", "--quiet").err == ""
 
 
-def test_lookback_is_that_of_the_flag(lake):
+def test_lookback_flag_is_applied(lake):
     late = ("--at", END_MS // 1000 + 60, "--format", "json")
-    assert len(json.loads(well(promql(lake, "jobs_total", *late)))["result"]) == 2
-    assert json.loads(well(promql(lake, "jobs_total", *late, "--lookback", "30s")))["result"] == []
+    assert len(json.loads(checked_output(promql(lake, "jobs_total", *late)))["result"]) == 2
+    assert json.loads(checked_output(promql(lake, "jobs_total", *late, "--lookback", "30s")))["result"] == []
 
 
 @pytest.mark.long
@@ -240,7 +244,7 @@ def test_lookback_is_that_of_the_flag(lake):
         (("sum_over_time(vector(1)[2h:1s])", "--timeout", "1ms"), 1, "timed out"),
     ],
 )
-def test_a_fault_is_one_line_and_a_code(lake, arguments, code, words):
+def test_errors_are_one_line_with_code(lake, arguments, code, words):
     outcome = promql(lake, *arguments)
     assert (outcome.code, outcome.out) == (code, "")
     assert outcome.line.startswith("throttlescope: ")
@@ -248,7 +252,7 @@ def test_a_fault_is_one_line_and_a_code(lake, arguments, code, words):
     assert "Traceback" not in outcome.err
 
 
-def test_a_folder_that_is_no_lake(tmp_path):
+def test_folder_without_lake_is_refused(tmp_path):
     outcome = promql(tmp_path / "nowhere", "1")
     assert (outcome.code, outcome.out) == (2, "")
     assert "There are no samples in this lake" in outcome.line
@@ -261,7 +265,7 @@ def broken(lake, tmp_path):
     return Path(shutil.copytree(lake, tmp_path / "lake"))
 
 
-def test_a_torn_file(broken):
+def test_truncated_file_is_reported(broken):
     for file in (broken / "samples" / "data").rglob("*.parquet"):
         file.write_bytes(file.read_bytes()[:64])
     outcome = promql(broken, "jobs_total")
@@ -271,7 +275,7 @@ def test_a_torn_file(broken):
 
 
 @pytest.mark.parametrize(("table", "column"), [("samples", "values"), ("series", "labels")])
-def test_a_missing_column(broken, table, column):
+def test_missing_column_is_reported(broken, table, column):
     for file in (broken / table / "data").rglob("*.parquet"):
         pq.write_table(pq.read_table(file).drop_columns([column]), file)
     outcome = promql(broken, "jobs_total")

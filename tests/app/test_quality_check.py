@@ -27,7 +27,7 @@ def check(lake, *arguments):
 
 
 @pytest.mark.long
-def test_an_error_is_exit_code_3_and_is_in_the_lake(lake):
+def test_gate_error_exits_with_code_3(lake):
     outcome = check(lake, *HOUR, "--gate", "signals", "--format", "json")
     assert outcome.code == 3
     assert "The signals gate stopped the run: use_not_negative in cluster c" in outcome.line
@@ -39,7 +39,7 @@ def test_an_error_is_exit_code_3_and_is_in_the_lake(lake):
 
 
 @pytest.mark.long
-def test_other_clusters_and_idle_hours_do_not_stop(lake):
+def test_other_clusters_and_idle_hours_pass(lake):
     assert check(lake, *HOUR, "--gate", "signals", "--cluster", "other").code == 0
     idle = check(lake, *LATER)
     assert idle.code == 0
@@ -47,20 +47,20 @@ def test_other_clusters_and_idle_hours_do_not_stop(lake):
 
 
 @pytest.mark.long
-def test_what_is_large_is_counted_where_the_master_is(lake, monkeypatch):
-    """A small lake is counted in this process, and nobody asks for the master."""
+def test_large_tables_are_checked_on_spark(lake, monkeypatch):
+    """A small lake is checked in this process, without Spark."""
     nowhere = ("--gate", "signals", "--cluster", "other", "--master", "sc://127.0.0.1:9")
     assert check(lake, *HOUR, *nowhere).code == 0
-    asked = []
+    masters = []
 
     def start(settings, *, debug):
-        asked.append(settings.spark.master)
+        masters.append(settings.spark.master)
         raise SourceError("Spark did not start")
 
     monkeypatch.setattr(spark_session, "start_spark", start)
     monkeypatch.setattr(frames, "IN_PROCESS_ROWS", -1)
     assert check(lake, *HOUR, *nowhere).code == 4
-    assert asked == ["sc://127.0.0.1:9"]
+    assert masters == ["sc://127.0.0.1:9"]
 
 
 @pytest.mark.long

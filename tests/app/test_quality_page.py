@@ -58,7 +58,7 @@ class _Page(HTMLParser):
         self.words.append(data)
 
 
-def written(lake, tmp_path, *arguments):
+def write_page(lake, tmp_path, *arguments):
     out = tmp_path / "page.html"
     outcome = throttlescope("quality", "page", "--lake", lake.root, "--out", out, "--force", *arguments)
     assert outcome.code == 0, outcome.err
@@ -66,7 +66,7 @@ def written(lake, tmp_path, *arguments):
 
 
 def test_page_lists_every_check_and_fetches_nothing(lake, tmp_path):
-    text = written(lake, tmp_path)
+    text = write_page(lake, tmp_path)
     page = _Page(text)
     words = " ".join(page.words)
     for gate in GATES.values():
@@ -80,7 +80,7 @@ def test_page_lists_every_check_and_fetches_nothing(lake, tmp_path):
 
 
 def test_failed_checks_have_their_rows(lake, tmp_path):
-    words = " ".join(_Page(written(lake, tmp_path)).words)
+    words = " ".join(_Page(write_page(lake, tmp_path)).words)
     assert "2 of 2 rows, the worst first" in words
     assert "other" in words
     assert "4 blocks, 2026-11-20" in words
@@ -92,12 +92,12 @@ def test_page_shows_newest_checks_or_one_run(lake, tmp_path):
     def state(text):
         return "stops a run if not" in text
 
-    assert not state(written(lake, tmp_path, "--run", "run-2"))
-    assert state(written(lake, tmp_path, "--run", "run-1"))
+    assert not state(write_page(lake, tmp_path, "--run", "run-2"))
+    assert state(write_page(lake, tmp_path, "--run", "run-1"))
 
 
-def test_a_lake_without_checks_says_so(tmp_path):
-    words = " ".join(_Page(written(Lake(tmp_path / "empty"), tmp_path)).words)
+def test_lake_without_checks_is_reported(tmp_path):
+    words = " ".join(_Page(write_page(Lake(tmp_path / "empty"), tmp_path)).words)
     assert "no gate has checked anything yet" in words
     assert "not checked" in words
 
@@ -111,7 +111,7 @@ def test_a_lake_without_checks_says_so(tmp_path):
         (("--out", "nowhere/page.html"), "cannot be written"),
     ],
 )
-def test_bad_input_is_one_line_and_leaves_nothing(lake, tmp_path, monkeypatch, arguments, words):
+def test_bad_input_leaves_files_unchanged(lake, tmp_path, monkeypatch, arguments, words):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "there.html").write_text("mine")
     outcome = throttlescope("quality", "page", "--lake", lake.root, *arguments)
@@ -126,7 +126,7 @@ def test_examples_of_any_form_are_shown(text):
     assert all(isinstance(one, dict) for one in examples(text))
 
 
-def test_a_check_is_as_bad_as_its_worst_cluster():
+def test_check_state_is_its_worst_cluster():
     rows = [
         finding("x"),
         finding("block_key_unique", success=False, cluster="a"),

@@ -79,7 +79,7 @@ def test_readmit_repairs_all_that_fit(lake):
     assert lake.read("samples").num_rows == 3
 
 
-def test_what_still_does_not_fit_stays_and_the_exit_code_says_so(lake):
+def test_unfit_rows_stay_with_exit_code_2(lake):
     outcome = throttlescope("quarantine", "readmit", "--all", "--known", "--lake", lake.root)
     assert outcome.code == 2
     assert "3 of 4 rows still do not fit" in outcome.line
@@ -87,7 +87,7 @@ def test_what_still_does_not_fit_stays_and_the_exit_code_says_so(lake):
     assert reasons == ["missing_key_label", "missing_key_label", "row_unreadable"]
 
 
-def test_a_whole_row_is_given_as_json(lake, tmp_path):
+def test_row_can_be_replaced_by_json(lake, tmp_path):
     (bad,) = (row["id"] for row in run_quarantine(lake, "list", "--reason", "missing_metric_name"))
     good = tmp_path / "good.json"
     kept_samples = {"timestamps_ms": [1_795_161_600_000], "values": ["NaN"], "stale_ms": []}
@@ -96,7 +96,7 @@ def test_a_whole_row_is_given_as_json(lake, tmp_path):
 
 
 @pytest.mark.long
-def test_names_cannot_steer_a_terminal(lake):
+def test_terminal_output_has_no_escape_sequences(lake):
     for arguments in (
         ("list",),
         ("show", run_quarantine(lake, "list", "--reason", "missing_key_label")[1]["id"]),

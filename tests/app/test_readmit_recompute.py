@@ -28,7 +28,7 @@ def put(url: str, *, refused: bool) -> int:
     return lacking
 
 
-def test_a_label_that_was_refused_is_mended_and_leaves_no_trace(spark, tmp_path):
+def test_readmitted_rows_leave_no_difference(spark, tmp_path):
     lake, sound = tmp_path / "lake", tmp_path / "sound"
     with running_prometheus() as server:
         put(server.url, refused=False)

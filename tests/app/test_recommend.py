@@ -38,7 +38,7 @@ def recommend(lake, *more):
 
 
 @pytest.mark.long
-def test_a_table_says_what_was_what_keeps_it_and_what_is_missing(lake):
+def test_table_shows_advice_commands_and_gaps(lake):
     done = recommend(lake, "--keep-p99-age", "5m", "--over", "10h")
     assert done.code == 0, done.err
     assert "Raise the subscription message limit from 500 msg/s to" in done.out
@@ -49,7 +49,7 @@ def test_a_table_says_what_was_what_keeps_it_and_what_is_missing(lake):
 
 
 @pytest.mark.long
-def test_json_has_the_same(lake):
+def test_json_has_the_same_advice(lake):
     done = recommend(lake, "--keep-p99-age", "5m", "--over", "10h", "--format", "json")
     document = json.loads(done.out)
     assert (document["minutes"], document["minutes_known"], document["executed"]) == (600, 599, False)
@@ -65,7 +65,7 @@ def test_json_has_the_same(lake):
 
 @pytest.mark.long
 @pytest.mark.parametrize(
-    ("options", "says"),
+    ("options", "message"),
     [
         (["--keep-p99-age", "soon"], "--keep-p99-age: not a duration"),
         (["--keep-p99-age", "10s"], "resolution of one minute"),
@@ -73,14 +73,14 @@ def test_json_has_the_same(lake):
         (["--keep-p99-age", "5m", "--over", "90d"], "from 1h to 31d"),
     ],
 )
-def test_what_is_not_understood_is_refused(lake, options, says):
+def test_invalid_options_are_refused(lake, options, message):
     done = recommend(lake, *options)
     assert (done.code, done.out) == (2, "")
-    assert says in done.line
+    assert message in done.line
 
 
 @pytest.mark.long
-def test_without_signals_it_says_what_to_do(tmp_path):
+def test_lake_without_signals_suggests_a_run(tmp_path):
     bare = simulated_lake(tmp_path / "lake", scenario(duration_s=WINDOW_S), WINDOW_S)
     done = recommend(bare, "--keep-p99-age", "5m", "--quiet")
     assert done.code == 2

@@ -46,7 +46,7 @@ def snapshot(draw):
 
 
 @pytest.mark.long
-def test_whatever_changes_what_was_known_of_an_hour_changes_its_text():
+def test_fingerprint_changes_with_known_snapshots():
     draw = random.Random(83)  # noqa: S311
     changed = kept = 0
     for _ in range(60):
@@ -65,7 +65,7 @@ def test_whatever_changes_what_was_known_of_an_hour_changes_its_text():
     assert kept > 20
 
 
-def test_files_that_are_read_a_piece_at_a_time_say_the_same(tmp_path):
+def test_streamed_files_give_the_same_fingerprint(tmp_path):
     draw = random.Random(84)  # noqa: S311
     # Of what has no name, too: NULL is a key as any other.
     rows = [snapshot(draw) | {"topic": draw.choice(["a", "b", None])} for _ in range(40)]
@@ -85,7 +85,7 @@ def test_files_that_are_read_a_piece_at_a_time_say_the_same(tmp_path):
     assert KnownSnapshots.of(files.filter(pc.field("rate") > 20), KEY).text(START) == known([]).text(START)
 
 
-def test_a_later_snapshot_of_what_was_known_leaves_older_hours():
+def test_later_snapshot_leaves_older_hours_unchanged():
     first = {"topic": "a", "subscription": "x", "rate": 10, "observed_ms": START - 1}
     later = first | {"rate": 20, "observed_ms": START + 5 * BLOCK_MS}
     assert known([first]).text(START) == known([first, later]).text(START)
@@ -95,7 +95,7 @@ def test_a_later_snapshot_of_what_was_known_leaves_older_hours():
     assert known([first]).text(START) != known([first, other]).text(START)
 
 
-def test_chunks_lie_on_the_grid_whatever_the_range():
+def test_chunks_are_aligned_to_the_grid():
     six = 6 * BLOCK_MS
     midnight = START - START % DAY_MS
     assert chunks_of(midnight, midnight + DAY_MS, six) == [
@@ -119,7 +119,7 @@ def hours(cluster, to_compute, clean=()):
     )
 
 
-def test_clusters_go_together_where_nothing_is_computed_in_vain():
+def test_clusters_are_grouped_without_extra_work():
     h = BLOCK_MS
     both = [hours("a", (0, h)), hours("b", (h, 2 * h))]
     assert together(both) == [(("a", "b"), 0, 3 * h)]

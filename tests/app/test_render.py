@@ -14,14 +14,14 @@ from throttlescope.models.messages.units import count, duration_text, percent, v
 
 
 @given(st.text())
-def test_nothing_that_steers_a_terminal_stays(text):
+def test_visible_text_is_printable(text):
     shown = visible(text)
     assert shown.isprintable()
     if text.isprintable():
         assert shown == text
 
 
-def test_label_values_in_a_table_are_neither_markup_nor_escape_sequences(capsys):
+def test_table_cells_are_not_interpreted(capsys):
     print_table(
         [("name", "left")], [["[bold]x[/bold] \x1b[31mred\n../../etc"]], title="t", notes=["[red]note"]
     )
@@ -31,7 +31,7 @@ def test_label_values_in_a_table_are_neither_markup_nor_escape_sequences(capsys)
     assert "\x1b" not in out
 
 
-def test_a_narrow_terminal_gets_a_paragraph_per_row(capsys, monkeypatch):
+def test_narrow_terminal_shows_rows_as_paragraphs(capsys, monkeypatch):
     columns = [("name", "left"), ("backlog (entries)", "right"), ("limiter", "left")]
     rows = [["a" * 50, "1,000", "-"], ["b\x1b", "2,000", "topic.msg"]]
     monkeypatch.setenv("COLUMNS", "60")
@@ -45,7 +45,7 @@ def test_a_narrow_terminal_gets_a_paragraph_per_row(capsys, monkeypatch):
 
 
 @given(st.text(), st.floats(), st.integers())
-def test_json_is_pure_and_reads_back(text, number, whole):
+def test_json_is_valid_and_reads_back(text, number, whole):
     stream = io.StringIO()
     write_json({"text": text, "number": number, "whole": whole, "list": (number,)}, stream)
     back = json.loads(stream.getvalue(), parse_constant=lambda name: pytest.fail(name))
@@ -67,7 +67,7 @@ def test_no_csv_cell_begins_like_a_formula(text):
     assert json.loads(inner) == [{"a": text}]
 
 
-def test_numbers_in_words():
+def test_numbers_and_durations_are_formatted():
     assert count(1234567.2) == "1,234,567"
     assert (count(None), count(math.nan), percent(None), percent(0.956)) == ("-", "-", "-", "96 %")
     assert duration_text(2 * 3_600_000 + 14 * 60_000 + 5_000) == "2 h 14 min"
@@ -75,7 +75,7 @@ def test_numbers_in_words():
     assert duration_text(86_400_000 + 60_000) == "1 d 1 min"
 
 
-def test_freshness_names_the_zone_and_the_age():
+def test_freshness_text_has_zone_and_age():
     assert freshness(1_795_161_600_000, 1_795_161_780_000) == (
         "Data up to 2026-11-20 08:00 UTC (3 min ago). Times are UTC."
     )

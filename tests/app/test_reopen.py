@@ -24,7 +24,7 @@ def lake(tmp_path, monkeypatch) -> Lake:
     return lake
 
 
-def test_a_table_shows_then_and_now(lake):
+def test_table_shows_stored_and_recomputed_verdicts(lake):
     done = throttlescope("reopen", NAME, "--at", format_time(HOUR_MS + 60_000), "--lake", lake.root)
     assert done.code == 0
     assert "slow_consumers" in done.out
@@ -33,7 +33,7 @@ def test_a_table_shows_then_and_now(lake):
     assert "Times are UTC" in done.out
 
 
-def test_json_has_the_verdict_its_minutes_and_what_differs(lake):
+def test_json_has_verdict_minutes_and_differences(lake):
     done = throttlescope(
         "reopen", NAME, "--at", format_time(HOUR_MS + 60_000), "--lake", lake.root, "--format", "json"
     )
@@ -45,15 +45,15 @@ def test_json_has_the_verdict_its_minutes_and_what_differs(lake):
 
 @pytest.mark.long
 @pytest.mark.parametrize(
-    ("name", "at", "says"),
+    ("name", "at", "message"),
     [
         (NAME, HOUR_MS - 60_000, "no verdict of this subscription at that moment"),
         (NAME.replace("-partition-0", ""), HOUR_MS, "topic-partition-N#sub"),
         ("billing", HOUR_MS, "cannot be read"),
     ],
 )
-def test_what_cannot_be_opened_is_one_line_and_a_code(lake, name, at, says):
+def test_unknown_verdicts_exit_with_code_2(lake, name, at, message):
     done = throttlescope("reopen", name, "--at", format_time(at), "--lake", lake.root)
     assert done.code == 2
-    assert says in done.err
+    assert message in done.err
     assert done.err.count("\n") == 1

@@ -58,7 +58,7 @@ def outcome(one, stretches, end_ms=1_000):
     return found.said, found.then and found.then.cause
 
 
-def test_main_verdict_decides():
+def test_main_cause_decides_the_outcome():
     stretches = [
         stretch(0, 100, "healthy"),
         stretch(100, 180, "throttled"),
@@ -73,7 +73,7 @@ def test_main_verdict_decides():
     assert outcome(firing(185, None, cause="slow_consumers"), stretches, 195) == (REAL, "slow_consumers")
 
 
-def test_unknown_and_unjudged_are_undecided_unless_any_trouble_counts():
+def test_unknown_verdicts_leave_firing_undecided():
     assert outcome(firing(10, 20, cause="throttled"), [stretch(0, 100, "unknown")]) == (UNDECIDED, "unknown")
     assert outcome(firing(10, 20, cause="throttled"), []) == (UNDECIDED, None)
     assert outcome(firing(10, 20, cause="throttled"), [stretch(20, 100, "throttled")]) == (UNDECIDED, None)
@@ -81,7 +81,7 @@ def test_unknown_and_unjudged_are_undecided_unless_any_trouble_counts():
     assert outcome(firing(10, 20), [stretch(0, 100, "healthy")]) == (NOT_REAL, "healthy")
 
 
-def test_firing_without_subscription_is_compared_with_all_matching():
+def test_topic_firing_checks_all_matching_subscriptions():
     stretches = [stretch(0, 100, "healthy"), stretch(0, 100, "throttled", OTHER)]
     topic = {"cluster": "c", "topic": "persistent://ns/t"}
     assert outcome(firing(10, 20, labels=topic, cause="throttled"), stretches) == (REAL, "throttled")
@@ -90,13 +90,13 @@ def test_firing_without_subscription_is_compared_with_all_matching():
     assert outcome(firing(10, 20, labels={"broker": "b"}, cause="throttled"), stretches) == (None, None)
 
 
-def test_a_partition_is_a_number_in_rows_and_text_in_labels():
+def test_partition_number_matches_label_text():
     assert fits(KEY, {"partition": "-1"})
     assert not fits(KEY, {"partition": "1"})
     assert fits(KEY, {})
 
 
-def test_the_longest_is_that_of_minute_by_minute():
+def test_longest_cause_matches_minute_count():
     """The slow way: ask every moment which verdict it has."""
     dice = random.Random(3)  # noqa: S311
     for _ in range(200):
@@ -153,7 +153,7 @@ def test_backlogs_without_a_firing_are_missed():
 # -- which rule is for what
 
 
-def test_every_exported_alert_has_a_kind_or_is_known_to_have_none():
+def test_exported_alerts_have_known_kinds():
     for one in exported_alerts():
         previewed = exported(one.name)
         assert {rule.name for rule in previewed.alerts} == {one.name}
@@ -171,12 +171,12 @@ def test_every_exported_alert_has_a_kind_or_is_known_to_have_none():
     assert not kind_of(redelivering).fits("consumer_capacity", "slow_consumers")
 
 
-def test_a_kind_can_be_chosen_for_any_rule():
+def test_any_rule_accepts_a_selected_kind():
     for kind in KINDS:
         assert kind_of(AlertingRule(a.LIMITS_OLD, "m"), kind) is not None
 
 
-def test_the_exported_alert_is_shown_as_it_is_exported():
+def test_exported_alert_is_previewed_unchanged():
     previewed = exported(a.THROTTLED)
     again = typed(previewed.text)
     assert again.alerts[0].expr == previewed.alerts[0].expr
@@ -188,7 +188,7 @@ def test_the_exported_alert_is_shown_as_it_is_exported():
 
 
 @pytest.mark.parametrize(
-    ("text", "says"),
+    ("text", "message"),
     [
         ("x", "line 1"),
         ("groups: [{name: g, rules: [{record: r, expr: m}]}]", "no alerting rule"),
@@ -197,6 +197,6 @@ def test_the_exported_alert_is_shown_as_it_is_exported():
         ("&a [*a]", "alias"),
     ],
 )
-def test_a_typed_rule_is_checked_as_rules_check_checks_it(text, says):
-    with pytest.raises(InputError, match=says):
+def test_invalid_typed_rule_is_refused(text, message):
+    with pytest.raises(InputError, match=message):
         typed(text)

@@ -29,7 +29,7 @@ groups:
 
 
 @pytest.fixture(autouse=True)
-def somewhere_else(tmp_path, monkeypatch):
+def in_empty_folder(tmp_path, monkeypatch):
     """No throttlescope.toml and no ./lake of the machine is met by accident."""
     folder = tmp_path / "here"
     folder.mkdir()
@@ -59,7 +59,7 @@ def run(lake, *arguments):
     return throttlescope("rules", "run", "--lake", lake, "--start", START_MS // 1000, *arguments)
 
 
-def test_check_counts_what_is_in_good_files(rules):
+def test_check_counts_rules_in_valid_files(rules):
     outcome = throttlescope("rules", "check", rules(CHAIN), RULES_FILE)
     assert (outcome.code, outcome.err) == (0, "")
     assert "2 of 2 files are good" in outcome.out
@@ -89,7 +89,7 @@ def test_check_counts_what_is_in_good_files(rules):
         ("groups: [", ["cannot be read as YAML"]),
     ],
 )
-def test_a_bad_file_is_one_line_and_exit_code_2(rules, lake, text, words):
+def test_invalid_rule_file_exits_with_code_2(rules, lake, text, words):
     path = rules(text)
     outcome = throttlescope("rules", "check", path)
     assert (outcome.code, outcome.out) == (2, "")
@@ -101,7 +101,7 @@ def test_a_bad_file_is_one_line_and_exit_code_2(rules, lake, text, words):
     assert Lake(lake).version("samples") == before
 
 
-def test_check_goes_on_after_a_bad_file(rules):
+def test_check_continues_after_an_invalid_file(rules):
     outcome = throttlescope("rules", "check", rules("groups: ["), "no-such.yml", rules(CHAIN, "good.yml"))
     assert outcome.code == 2
     assert len(outcome.err.splitlines()) == 2
@@ -115,7 +115,7 @@ def test_check_goes_on_after_a_bad_file(rules):
         ("alert: A, expr: x, labels: {v: '{{ $value }}'}", "the label v is a template that rules run cannot"),
     ],
 )
-def test_check_says_where_others_think_otherwise(rules, rule, words):
+def test_check_reports_prometheus_differences(rules, rule, words):
     path = rules(f"groups: [{{name: g, rules: [{{{rule}}}]}}]")
     outcome = throttlescope("rules", "check", path)
     assert outcome.code == 0
@@ -123,7 +123,7 @@ def test_check_says_where_others_think_otherwise(rules, rule, words):
 
 
 @pytest.mark.prometheus
-def test_promtool_thinks_of_remarks_as_we_say(rules):
+def test_promtool_agrees_with_the_remarks(rules):
     for rule, accepts in (
         ("record: a, expr: 'limitk(1, x)'", False),
         ("alert: A, expr: x, labels: {v: '{{ $value }}'}", True),
@@ -141,7 +141,7 @@ def test_export_signals_gives_the_shipped_file():
 
 
 @pytest.mark.long
-def test_run_writes_chains_and_alerts(rules, lake):
+def test_run_writes_chained_rules_and_alerts(rules, lake):
     outcome = run(lake, "--end", START_MS // 1000 + 600, "--rules", rules(CHAIN), "--format", "json")
     assert outcome.code == 0
     assert "Evaluating rules" in outcome.line
@@ -170,7 +170,7 @@ def test_run_writes_chains_and_alerts(rules, lake):
 
 
 @pytest.mark.long
-def test_run_counts_what_fails_and_goes_on(rules, lake):
+def test_run_counts_failures_and_continues(rules, lake):
     path = rules(
         "groups: [{name: g, rules: [{record: a, expr: 'm * ignoring (i) m'}, {record: b, expr: 'sum(m)'}]}]"
     )
@@ -193,13 +193,13 @@ def test_run_counts_what_fails_and_goes_on(rules, lake):
         (["--lake", "nowhere", "--start", "-1h", "--rules", "no.yml"], "A rules file cannot be read"),
     ],
 )
-def test_run_refuses_what_makes_no_sense(arguments, words):
+def test_run_refuses_invalid_options(arguments, words):
     outcome = throttlescope("rules", "run", *arguments)
     assert (outcome.code, outcome.out) == (2, "")
     assert words in outcome.line
 
 
-def test_run_refuses_a_range_that_runs_backwards(rules, lake):
+def test_run_refuses_a_reversed_range(rules, lake):
     outcome = run(lake, "--end", START_MS // 1000 - 60, "--quiet")
     assert outcome.code == 2
     assert "The start is not before the end" in outcome.line

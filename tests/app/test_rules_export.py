@@ -75,7 +75,7 @@ def moments_of(row) -> list[int]:
 
 
 @pytest.mark.parametrize("name", [*QUICK, *(pytest.param(one, marks=pytest.mark.long) for one in OTHERS)])
-def test_recorded_causes_raise_their_alert_and_no_other_cause(tmp_path, name):
+def test_recorded_cause_raises_only_its_alert(tmp_path, name):
     found = recorded(name)
     results = alerts_of(rules_for(tmp_path, found), found)
     looked = 0
@@ -116,7 +116,7 @@ def test_unknown_limits_never_blame_consumers(tmp_path):
 
 
 @pytest.mark.long
-def test_a_limit_that_is_not_in_force_holds_nothing(tmp_path):
+def test_limit_not_in_force_raises_nothing(tmp_path):
     """The recorded limit, read as half of what it is: use is twice the limit, which no limiter lets through."""
     found = recorded("sub-msg-1000")
     halved = [
@@ -133,7 +133,7 @@ def test_a_limit_that_is_not_in_force_holds_nothing(tmp_path):
 
 
 @pytest.mark.long
-def test_over_a_lake_the_same_rules_say_what_would_have_fired(tmp_path):
+def test_rules_over_a_lake_match_live(tmp_path):
     found = recorded("default-sub-msg-large")
     rules = rules_for(tmp_path / "rules", found)
     recording = read_recording(recording_folder("default-sub-msg-large"))
@@ -255,7 +255,7 @@ def test_promtool_raises_the_same_alerts(tmp_path, name):
 
 
 @pytest.mark.prometheus
-def test_an_alert_says_the_cause_and_links_to_its_page_and_hour(tmp_path):
+def test_alert_names_cause_and_links_page(tmp_path):
     found = recorded("sub-msg-1000")
     (row,) = [row for row in found.truth if row["cause"] == "throttled"]
     time_ms = moments_of(row)[-1]
@@ -293,7 +293,7 @@ def test_an_alert_says_the_cause_and_links_to_its_page_and_hour(tmp_path):
 # -- what is written --------------------------------------------------------------------------
 
 
-def test_every_alert_has_words_a_first_action_and_a_link():
+def test_alerts_have_text_action_and_link():
     options = ExportOptions(external_url=URL + "/")
     found = [rule for rule in all_rules(options) if isinstance(rule, Alerting)]
     assert {rule.alert for rule in found} >= {
@@ -322,7 +322,7 @@ def test_every_alert_has_words_a_first_action_and_a_link():
             SubscriptionsAddress.parse(query)
 
 
-def test_thresholds_are_those_of_the_diagnosis(monkeypatch):
+def test_rules_use_the_diagnosis_thresholds(monkeypatch):
     before = [rule.expr for rule in all_rules(ExportOptions())]
     for name in (
         "RHO_AT_LIMIT",
@@ -339,7 +339,7 @@ def test_thresholds_are_those_of_the_diagnosis(monkeypatch):
         assert any("0.123" in one for one in changed) or name == "GROWTH_SHARE"
 
 
-def test_inhibition_is_what_alertmanager_reads_and_names_alerts_that_exist(tmp_path):
+def test_inhibition_rules_match_existing_alerts(tmp_path):
     (_, inhibit) = export_rules(tmp_path, ExportOptions())
     content = yaml.safe_load(inhibit.path.read_text())
     assert content == {"inhibit_rules": [rule for _, rule in inhibit_rules()]}
@@ -373,7 +373,7 @@ def test_windows_follow_the_scrape_interval(tmp_path):
 
 
 @pytest.mark.parametrize("scrape_s", [1, 60, 76, 100, 120, 150])
-def test_periods_that_fit_twice_into_the_window(scrape_s):
+def test_period_pattern_fits_twice_into_window(scrape_s):
     options = ExportOptions(scrape_interval_ms=scrape_s * 1000)
     pattern = _periods(options)
     for period_s in range(1, 2000):
@@ -381,7 +381,7 @@ def test_periods_that_fit_twice_into_the_window(scrape_s):
 
 
 @pytest.mark.long
-def test_a_cluster_that_is_called_otherwise_or_not_at_all(tmp_path):
+def test_cluster_label_can_be_renamed_or_absent(tmp_path):
     found = recorded("sub-msg-1000")
     (row,) = [row for row in found.truth if row["cause"] == "throttled"]
 
@@ -408,7 +408,7 @@ def test_a_cluster_that_is_called_otherwise_or_not_at_all(tmp_path):
 
 
 @pytest.mark.long
-def test_the_command_writes_and_counts(tmp_path):
+def test_command_writes_and_counts_rules(tmp_path):
     outcome = throttlescope(
         "rules", "export", "--out", tmp_path / "new" / "rules", "--format", "json", "--label", "team=core"
     )
@@ -447,7 +447,7 @@ def test_the_command_writes_and_counts(tmp_path):
         (("--label", "team={{ $value }}"), "template"),
     ],
 )
-def test_what_prometheus_could_not_evaluate_is_refused_and_not_written(tmp_path, arguments, words):
+def test_invalid_options_write_no_rules(tmp_path, arguments, words):
     out = ("--out", tmp_path / "out") if arguments else ()
     outcome = throttlescope("rules", "export", *out, *arguments)
     assert (outcome.code, outcome.out) == (2, "")
@@ -455,14 +455,14 @@ def test_what_prometheus_could_not_evaluate_is_refused_and_not_written(tmp_path,
     assert not (tmp_path / "out").exists()
 
 
-def test_a_folder_that_is_a_file_is_refused(tmp_path):
+def test_output_path_of_a_file_is_refused(tmp_path):
     (tmp_path / "file").write_text("")
     outcome = throttlescope("rules", "export", "--out", tmp_path / "file")
     assert outcome.code == 2
     assert "The rules cannot be written" in outcome.line
 
 
-def test_the_check_refuses_more_than_bad_syntax():
+def test_check_refuses_unsupported_expressions():
     group = "groups: [{{name: g, rules: [{{record: a, expr: '{}'}}]}}]"
     check(group.format("sum(x)"))
     for expr in ("sum(", "limitk(1, x)", "x[5m]"):

@@ -158,7 +158,7 @@ CASES = [
 
 
 @pytest.fixture(scope="module")
-def side_by_side(rules):
+def alerts_by_case(rules):
     """All cases in one evaluation, each a topic of its own; what fires at the end by topic."""
     series = [
         Series({**one.labels, "topic": f"persistent://t/n/{n}"}, one.timestamps_ms, one.values)
@@ -175,14 +175,15 @@ def side_by_side(rules):
 
 @pytest.mark.long
 @pytest.mark.parametrize(("number", "wanted"), [(n, wanted) for n, (_, wanted) in enumerate(CASES)])
-def test_each_branch_has_its_alert(side_by_side, number, wanted):
+def test_each_branch_has_its_alert(alerts_by_case, number, wanted):
     found: dict[str, set[str]] = {}
-    for alert, subscription, _ in firing(side_by_side[number], END_MS - MINUTE_MS):
+    for alert, subscription, _ in firing(alerts_by_case[number], END_MS - MINUTE_MS):
         found.setdefault(alert, set()).add(subscription)
     assert causes(found) == ({wanted} if wanted else set()), CASES[number][0]
 
 
-def test_a_limit_of_the_topic_is_used_by_all_and_the_neighbour_with_full_queues_is_slow(rules):
+def test_topic_limit_is_shared_by_subscriptions(rules):
+    """A subscription whose queues are full is slow, although another one is throttled."""
     shared = {"topic_msg": (100.0, TICKING), "events": {"topic.msg": 2.0}}
     greedy = scene("greedy", dispatched=80.0, **shared)
     modest = scene("modest", dispatched=20.0, **shared)
@@ -193,7 +194,7 @@ def test_a_limit_of_the_topic_is_used_by_all_and_the_neighbour_with_full_queues_
     assert (causes(found, "greedy"), causes(found, "modest")) == ({a.THROTTLED}, {a.SLOW})
 
 
-def test_a_limit_of_the_broker_is_used_by_all_it_serves(rules):
+def test_broker_limit_is_shared_by_topics(rules):
     shared = {"broker_msg": (100.0, TICKING), "events": {"broker.msg": 2.0}}
     here = scene("here", dispatched=50.0, **shared)
     other = [
@@ -241,7 +242,7 @@ def test_old_or_missing_limits_alert(rules):
     }
 
 
-def test_topics_and_subscriptions_of_pulsar_itself_raise_nothing(rules):
+def test_pulsar_system_topics_raise_nothing(rules):
     alone = {"consumers": 0.0, "permits": None, "dispatched": 0.0, "unacked": 0.0}
 
     def of_topic(topic):
@@ -260,7 +261,7 @@ def test_topics_and_subscriptions_of_pulsar_itself_raise_nothing(rules):
     assert fired(rules, *of_topic("persistent://t/n/healthcheck"))
 
 
-def test_two_servers_that_say_the_same_and_a_changed_record_do_not_break_a_rule(rules):
+def test_duplicate_limit_series_do_not_break_rules(rules):
     series = scene(**AT_LIMIT)
     again = [
         Series(
@@ -274,7 +275,7 @@ def test_two_servers_that_say_the_same_and_a_changed_record_do_not_break_a_rule(
     assert causes(fired(rules, *series, *again)) == {a.THROTTLED}
 
 
-def test_both_label_shapes_at_once(rules):
+def test_both_label_shapes_work_together(rules):
     """A broker whose setting is changed: its old series end, its new ones have another shape."""
     joined = []
     for one in scene(**AT_LIMIT):
@@ -294,7 +295,7 @@ def test_both_label_shapes_at_once(rules):
 
 @pytest.mark.prometheus
 @pytest.mark.long
-def test_a_real_prometheus_evaluates_every_rule_on_what_serve_exposes(tmp_path):
+def test_real_prometheus_evaluates_every_rule(tmp_path):
     """Brokers that put the partition into the topic, limits scraped from serve: they meet, and the alert fires."""
     now_ms = time.time_ns() // 1_000_000
     row = limit_row(

@@ -114,7 +114,7 @@ def test_80_percent_of_specification_alerts(rules, changed, wanted):
     assert firing_for(rules, two_topics(**changed)) == wanted
 
 
-def test_a_second_subscription_counts_as_consumption_and_not_as_production(rules):
+def test_second_subscription_counts_as_consumption_only(rules):
     more = [
         one
         for one in scene("second", published=100.0, dispatched=70.0, grows=0.0, start=0.0, permits=900.0)
@@ -136,7 +136,7 @@ def test_another_clusters_topics_do_not_count(rules):
 
 
 @pytest.mark.long
-def test_partitions_in_the_topics_name_and_a_cluster_called_otherwise(tmp_path):
+def test_joined_partition_and_renamed_cluster_match(tmp_path):
     path = rules_with(tmp_path, cluster_label="pulsar_cluster")
     joined = []
     for one in scene(published=110.0, dispatched=110.0, start=0.0):
@@ -147,7 +147,7 @@ def test_partitions_in_the_topics_name_and_a_cluster_called_otherwise(tmp_path):
     assert found == {("topic_partition", "publish", "msg", "orders")}
 
 
-def test_without_figures_there_are_no_such_rules(tmp_path):
+def test_no_figures_give_no_rules(tmp_path):
     text = rules_with(tmp_path, ()).read_text()
     assert "specification" not in text
     assert "flow_rate" not in text
@@ -167,7 +167,7 @@ def test_figures_come_from_the_configuration(tmp_path):
 
 
 @pytest.mark.prometheus
-def test_promtool_raises_the_same_alert_and_says_it_in_words(tmp_path):
+def test_promtool_raises_the_specification_alert(tmp_path):
     path = rules_with(tmp_path, FIGURES[:1])
     found = SimpleNamespace(series=two_topics(), step_ms=STEP_MS)
     at = f"{END_MS // 1000 - 60}s"

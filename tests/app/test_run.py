@@ -65,10 +65,10 @@ def recorded(_spark_session, tmp_path_factory):
 
 
 def test_recordings_become_verdicts(recorded):
-    lake, said = recorded
-    assert said["status"] == "done"
-    assert set(said["clusters"]) == {THROTTLED, SLOW}
-    assert said["signals"] > 0
+    lake, summary = recorded
+    assert summary["status"] == "done"
+    assert set(summary["clusters"]) == {THROTTLED, SLOW}
+    assert summary["signals"] > 0
     latest = throttlescope("verdicts", "--lake", lake, "--format", "json", "--subscription",
                            f"persistent://lab/{THROTTLED}/orders#billing").out  # fmt: skip
     causes = [(verdict["cause"], verdict["limiter"]) for verdict in json.loads(latest)]
@@ -80,19 +80,19 @@ def test_recordings_become_verdicts(recorded):
     assert json.loads(slow.out)
 
 
-def test_the_manifest_says_what_was_asked_and_what_came(recorded):
-    lake, said = recorded
+def test_manifest_records_request_and_result(recorded):
+    lake, summary = recorded
     (row,) = Lake(lake).read("ingest_runs").to_pylist()
-    assert (row["run_id"], row["status"], row["command"]) == (said["run_id"], "done", "run")
-    assert row["samples"] == said["sources"][0]["samples"] > 0
+    assert (row["run_id"], row["status"], row["command"]) == (summary["run_id"], "done", "run")
+    assert row["samples"] == summary["sources"][0]["samples"] > 0
     stored = sum(len(values) for values in Lake(lake).read("samples").column("values").to_pylist())
     assert row["samples_written"] == stored
     assert json.loads(row["details"])["settings"]["window_ms"] == 300_000
 
 
-def test_a_run_makes_what_follows_from_verdicts_and_counts_it(recorded):
-    lake, said = recorded
-    found = said["results"]
+def test_run_counts_episodes_forecasts_and_anomalies(recorded):
+    lake, summary = recorded
+    found = summary["results"]
     assert sum(found["episodes"].values()) == Lake(lake).read("episodes").num_rows > 0
     assert found["incidents"] == Lake(lake).read("incidents").num_rows
     # Four moments an hour: none may fall into these few minutes of backlog.
@@ -102,11 +102,11 @@ def test_a_run_makes_what_follows_from_verdicts_and_counts_it(recorded):
     assert found["anomalies"]["learning"] == Lake(lake).read("anomalies").num_rows > 0
     (row,) = Lake(lake).read("ingest_runs").to_pylist()
     assert json.loads(row["details"])["results"] == {
-        "signals": said["signals"], "verdicts": said["verdicts"], **found
+        "signals": summary["signals"], "verdicts": summary["verdicts"], **found
     }  # fmt: skip
 
 
-def test_spark_finds_what_this_process_found(recorded, spark, tmp_path):
+def test_spark_and_local_results_are_equal(recorded, spark, tmp_path):
     whole = Lake(recorded[0])
     files = whole.files("signals")
     clusters = sorted({file.partition["cluster"] for file in files})
@@ -131,26 +131,26 @@ def test_spark_finds_what_this_process_found(recorded, spark, tmp_path):
     assert all(made[0][table] for table in ("episodes", "forecasts", "anomalies"))
 
 
-def test_the_admin_apis_throttle_counts_agree_with_the_series(recorded):
+def test_admin_throttle_counts_match_the_series(recorded):
     lake, _ = recorded
     rows = [row for row in Lake(lake).read("quality").to_pylist() if row["check"] == "throttle_counts_agree"]
     assert {row["cluster"] for row in rows} == {THROTTLED, SLOW}
     assert [row["observed"] for row in rows if not row["success"]] == []
 
 
-def test_the_same_range_twice_changes_nothing(recorded):
+def test_repeated_range_changes_nothing(recorded):
     lake, _ = recorded
     before, contents = versions(lake), content(lake)
-    said = run(lake, "--recording", THROTTLED, "--recording", SLOW)
+    summary = run(lake, "--recording", THROTTLED, "--recording", SLOW)
     assert versions(lake) == before
     assert content(lake) == contents
-    assert said["sources"][0]["samples_written"] == 0
+    assert summary["sources"][0]["samples_written"] == 0
 
 
 def test_ingest_stops_before_signals(tmp_path):
-    said = run(tmp_path / "lake", "--recording", SLOW, command="ingest")
+    summary = run(tmp_path / "lake", "--recording", SLOW, command="ingest")
     lake = Lake(tmp_path / "lake")
-    assert said["verdicts"] is None
+    assert summary["verdicts"] is None
     assert lake.version("limits") is not None
     assert lake.version("signals") is None
     # The run that follows finds the samples there and goes on.
@@ -160,15 +160,15 @@ def test_ingest_stops_before_signals(tmp_path):
 
 @pytest.mark.usefixtures("_spark_session")
 @pytest.mark.study
-def test_the_demo_prints_a_line_per_subscription_and_becomes_the_web_app(tmp_path, monkeypatch):
+def test_demo_prints_verdicts_and_starts_server(tmp_path, monkeypatch):
     config = tmp_path / "minutes.toml"
     config.write_text('every = "1m"\nforecast_every = "1m"\n')
     undisturbed = tmp_path / "undisturbed"
     run(undisturbed, "--recording", THROTTLED, "--recording", SLOW, "--config", config)
     shipped = {name: folder for name, folder in list_shipped().items() if name in (THROTTLED, SLOW)}
     monkeypatch.setattr("throttlescope.ingest.sources.recording.list_shipped", lambda: shipped)
-    became = []
-    monkeypatch.setattr(os, "execv", lambda path, arguments: became.append(arguments))
+    executed = []
+    monkeypatch.setattr(os, "execv", lambda path, arguments: executed.append(arguments))
     # A configuration of whoever runs it must not change the demo.
     (tmp_path / "throttlescope.toml").write_text("window = 'nonsense'")
     monkeypatch.chdir(tmp_path)
@@ -183,16 +183,16 @@ def test_the_demo_prints_a_line_per_subscription_and_becomes_the_web_app(tmp_pat
     ):
         assert words in outcome.out
     assert "[1/11]" in outcome.err
-    assert [arguments[3:] for arguments in became] == [
+    assert [arguments[3:] for arguments in executed] == [
         ["serve", "--lake", str(tmp_path / ".demo"), "--port", "8123"]
     ]
     assert content(tmp_path / ".demo", without_cluster=SYNTHETIC) == content(undisturbed)
     assert content(tmp_path / ".demo") != content(undisturbed), "the synthetic history is in the lake too"
     again = throttlescope("demo", "--no-serve", "--quiet")
-    assert (again.code, again.err, len(became)) == (0, "", 1)
+    assert (again.code, again.err, len(executed)) == (0, "", 1)
 
 
-def test_evaluate_judges_by_the_recordings_own_truth(recorded, tmp_path):
+def test_evaluate_uses_the_recordings_truth(recorded, tmp_path):
     lake, _ = recorded
     before = versions(lake)
     outcome = throttlescope("evaluate", "--lake", lake, "--format", "json")
@@ -219,7 +219,7 @@ def test_evaluate_judges_by_the_recordings_own_truth(recorded, tmp_path):
         ('{"format": 1, "rows": []}', "no truth"),
     ],
 )
-def test_a_truth_file_that_is_none_is_refused(recorded, tmp_path, text, words):
+def test_invalid_truth_file_is_refused(recorded, tmp_path, text, words):
     lake, _ = recorded
     file = tmp_path / "truth.json"
     if text is not None:
@@ -229,7 +229,7 @@ def test_a_truth_file_that_is_none_is_refused(recorded, tmp_path, text, words):
     assert words in outcome.line
 
 
-def test_a_planted_duplicate_stops_the_run_at_its_gate(tmp_path):
+def test_duplicate_samples_stop_the_run(tmp_path):
     lake = Lake(tmp_path / "lake")
     recording = read_recording(list_shipped()[SLOW])
     block = block_start(recording.start_ms)
@@ -257,7 +257,8 @@ def test_a_planted_duplicate_stops_the_run_at_its_gate(tmp_path):
     assert manifest["status"] == "gated"
 
 
-def test_ctrl_c_is_one_line_and_the_repeated_run_gives_the_same_tables(recorded, tmp_path):
+def test_interrupted_run_can_be_repeated(recorded, tmp_path):
+    """Ctrl-C is reported in one line, and the repeated run gives the same tables."""
     undisturbed, _ = recorded
     lake = tmp_path / "lake"
     command = [
@@ -306,20 +307,18 @@ def verdicts_of(lake):
 
 @pytest.mark.prometheus
 @pytest.mark.parametrize("reader", ["remote_read", "api"])
-def test_a_prometheus_gives_the_verdicts_of_the_recording_made_from_it(
-    recorded, prometheus, tmp_path, reader
-):
+def test_prometheus_and_recording_give_same_verdicts(recorded, prometheus, tmp_path, reader):
     recording = read_recording(list_shipped()[THROTTLED])
     lake = Lake(tmp_path / "lake")
     # What the admin API would have said; here only the way of the samples differs.
     for table in ("policies", "topic_stats"):
         lake.upsert(table, getattr(recording, table), run_id="by hand")
-    said = run(
+    summary = run(
         lake.root, "--prometheus", prometheus.url, "--start", recording.start_ms / 1000, "--end",
         recording.end_ms / 1000, "--reader", reader,
     )  # fmt: skip
-    assert said["sources"][0]["source"].startswith("prometheus_" + reader)
-    assert said["sources"][0]["source_requests"] > 0
+    assert summary["sources"][0]["source"].startswith("prometheus_" + reader)
+    assert summary["sources"][0]["source_requests"] > 0
     found = verdicts_of(lake.root)
     assert found
     assert found == verdicts_of(recorded[0])
@@ -349,7 +348,7 @@ class Admin:
     """An admin API on loopback that gives a recording's first answers, and refuses what it was not asked then."""
 
     def __init__(self, recording):
-        self.asked = []
+        self.requested_paths = []
         self.answers = {"/admin/v2/clusters": '["lab"]'}
         for row in reversed(recording.policies.to_pylist()):
             topic, _, subscription = row["key"].partition("#")
@@ -367,7 +366,7 @@ class Admin:
                 self.answers[f"/admin/v2/{path}/{subscription}/dispatchRate"] = row["body"]
 
     def __call__(self, method, path, headers):
-        self.asked.append(path)
+        self.requested_paths.append(path)
         answer = self.answers.get(path.split("?")[0])
         if "isGlobal=true" in path:
             return 204, "application/json", b""
@@ -377,7 +376,8 @@ class Admin:
 
 
 @pytest.mark.prometheus
-def test_limits_come_from_the_admin_api_and_what_it_refuses_is_told(prometheus, tmp_path):
+def test_limits_come_from_the_admin_api(prometheus, tmp_path):
+    """What the API refuses is reported as a quality finding."""
     recording = read_recording(list_shipped()[THROTTLED])
     lake, admin = Lake(tmp_path / "lake"), Admin(recording)
     with answering(admin) as url:
@@ -385,8 +385,8 @@ def test_limits_come_from_the_admin_api_and_what_it_refuses_is_told(prometheus, 
             "--prometheus", prometheus.url, "--pulsar-admin", url, "--start", recording.start_ms / 1000,
             "--end", recording.end_ms / 1000,
         ]  # fmt: skip
-        said = run(lake.root, *arguments)
-        assert said["sources"][0]["admin_requests"] == len(admin.asked) > 5
+        summary = run(lake.root, *arguments)
+        assert summary["sources"][0]["admin_requests"] == len(admin.requested_paths) > 5
         before = {table: rows_of(lake.root, table) for table in ("samples", "signals", "verdicts")}
         run(lake.root, *arguments)
     assert {table: rows_of(lake.root, table) for table in before} == before
@@ -412,7 +412,7 @@ def test_limits_come_from_the_admin_api_and_what_it_refuses_is_told(prometheus, 
         (None, "cannot be reached"),
     ],
 )
-def test_an_admin_api_that_does_not_answer_ends_the_run_before_it_writes(prometheus, tmp_path, answer, words):
+def test_failing_admin_api_ends_the_run(prometheus, tmp_path, answer, words):
     with answering(answer or html) as url:
         if answer is not None:
             outcome = throttlescope(
@@ -444,13 +444,13 @@ def test_an_admin_api_that_does_not_answer_ends_the_run_before_it_writes(prometh
 
 
 @pytest.mark.prometheus
-def test_a_cluster_is_renamed_and_narrowed_by_flags(prometheus, tmp_path):
+def test_flags_rename_and_filter_the_cluster(prometheus, tmp_path):
     recording = read_recording(list_shipped()[THROTTLED])
-    said = run(
+    summary = run(
         tmp_path / "lake", "--prometheus", prometheus.url, "--cluster", "renamed", "--match", '{subscription="billing"}',
         "--start", recording.start_ms / 1000, "--end", recording.end_ms / 1000,
     )  # fmt: skip
-    assert said["clusters"] == ["renamed"]
+    assert summary["clusters"] == ["renamed"]
     verdicts = Lake(tmp_path / "lake").read("verdicts").to_pylist()
     assert {(row["cluster"], row["subscription"]) for row in verdicts} == {("renamed", "billing")}
 
@@ -465,7 +465,7 @@ def test_a_cluster_is_renamed_and_narrowed_by_flags(prometheus, tmp_path):
         (("--start", "2999-01-01T00:00:00Z", "--end", "2999-01-02T00:00:00Z"), "future"),
     ],
 )
-def test_a_question_without_an_answer_is_one_line_and_leaves_nothing(prometheus, tmp_path, arguments, words):
+def test_request_without_data_writes_nothing(prometheus, tmp_path, arguments, words):
     recording = read_recording(list_shipped()[THROTTLED])
     lake = tmp_path / "lake"
     given = ["--start", recording.start_ms / 1000, "--end", recording.end_ms / 1000, *arguments]
@@ -477,7 +477,7 @@ def test_a_question_without_an_answer_is_one_line_and_leaves_nothing(prometheus,
 
 
 @pytest.mark.prometheus
-def test_strange_label_values_survive_and_harm_nothing(tmp_path):
+def test_hostile_label_values_are_stored_safely(tmp_path):
     strange = 'a"b\\c\n../../x\x1b[31m'
     end_ms = block_start(int(time.time() * 1000))
     times = range(end_ms - BLOCK_MS, end_ms, 15_000)

@@ -48,7 +48,7 @@ def search(lake, lever="subscription.msg", target_s=1800, **more) -> Search:
     )
 
 
-def ended(searches, name, timeout_s=LONGEST_S):
+def wait_until_over(searches, name, timeout_s=LONGEST_S):
     deadline = time.monotonic() + timeout_s
     while time.monotonic() < deadline:
         found = searches.progress(name)
@@ -58,28 +58,28 @@ def ended(searches, name, timeout_s=LONGEST_S):
     raise AssertionError(f"still {found.state}: {found.words}")
 
 
-def test_a_search_is_found_by_its_name_from_anywhere(lake, searches, tmp_path):
+def test_search_is_visible_to_other_processes(lake, searches, tmp_path):
     name = searches.start(search(lake))
     elsewhere = Searches(tmp_path / "searches")
     assert elsewhere.progress(name).state in ("waiting", "running")
     assert searches.start(search(lake)) == name, "the same is not begun twice"
-    found = ended(elsewhere, name)
+    found = wait_until_over(elsewhere, name)
     assert (found.state, found.document["lever"]) == ("done", "subscription.msg")
     assert found.search == search(lake)
     assert elsewhere.start(search(lake)) == name
     assert elsewhere.progress(name).state == "done", "what is known is not searched again"
 
 
-def test_a_cancelled_search_ends_and_says_so(lake, searches):
+def test_cancelled_search_can_be_restarted(lake, searches):
     name = searches.start(search(lake, ANY))
     searches.cancel(name)
-    assert ended(searches, name).state == "cancelled"
+    assert wait_until_over(searches, name).state == "cancelled"
     searches.cancel(name)
     assert searches.start(search(lake, ANY)) == name
     assert searches.progress(name).state in ("waiting", "running")
 
 
-def test_two_work_and_the_others_wait(lake, searches, tmp_path):
+def test_two_searches_run_others_wait(lake, searches, tmp_path):
     folder = tmp_path / "searches"
     folder.mkdir(mode=0o700)
     locks = [(folder / f"turn-{number}.lock").open("a") for number in range(RUNNING)]
@@ -93,22 +93,23 @@ def test_two_work_and_the_others_wait(lake, searches, tmp_path):
         searches.cancel(name)
     for lock in locks:
         lock.close()
-    assert ended(searches, names[0]).state == "done"
+    assert wait_until_over(searches, names[0]).state == "done"
 
 
-def test_a_search_ends_by_itself(lake, tmp_path, monkeypatch):
+def test_search_ends_at_its_time_limit(lake, tmp_path, monkeypatch):
     short = Searches(tmp_path / "searches", longest_s=1)
     name = short.start(search(lake, ANY, 86_400))
-    found = ended(short, name)
+    found = wait_until_over(short, name)
     assert found.state in ("timed out", "done")
     if found.state == "done":
         pytest.fail("it was done within a second: nothing was ended")
 
 
-def test_one_that_died_is_lost_and_one_that_never_was_is_not_there(lake, searches, tmp_path):
+def test_killed_search_is_reported_lost(lake, searches, tmp_path):
+    """A search that never existed is not found."""
     name = searches.start(search(lake, ANY))
     os.kill(int((tmp_path / "searches" / name / "pid").read_text()), 9)
-    assert ended(searches, name).state == "lost"
+    assert wait_until_over(searches, name).state == "lost"
     assert searches.progress("0" * 24) is None
 
 
@@ -116,7 +117,7 @@ def test_impossible_search_has_an_error(lake, searches):
     gone = Search(
         lake, (1,), "persistent://acme/shop/orders#gone", "prod", ADDRESS.start_ms, ADDRESS.end_ms, ANY, 600
     )
-    found = ended(searches, searches.start(gone))
+    found = wait_until_over(searches, searches.start(gone))
     assert found.state == "failed"
     assert "No backlog of this subscription is in the lake" in found.words
 
@@ -127,7 +128,7 @@ def test_invalid_search_is_refused(lake, lever, target_s):
         search(lake, lever, target_s)
 
 
-def test_a_folder_of_somebody_else_is_refused(lake, tmp_path):
+def test_folder_open_to_others_is_refused(lake, tmp_path):
     open_to_all = tmp_path / "open"
     open_to_all.mkdir()
     open_to_all.chmod(0o777)
@@ -135,7 +136,7 @@ def test_a_folder_of_somebody_else_is_refused(lake, tmp_path):
         Searches(open_to_all).start(search(lake))
 
 
-def test_old_searches_go(lake, searches, tmp_path, monkeypatch):
+def test_old_searches_are_deleted(lake, searches, tmp_path, monkeypatch):
     old = tmp_path / "searches" / ("a" * 24)
     old.mkdir(parents=True, mode=0o700)
     (tmp_path / "searches").chmod(0o700)
@@ -144,7 +145,7 @@ def test_old_searches_go(lake, searches, tmp_path, monkeypatch):
     assert not old.exists()
 
 
-def test_another_search_has_another_name(lake):
+def test_different_searches_have_different_names(lake):
     names = {
         search(lake).name,
         search(lake, target_s=600).name,
@@ -158,9 +159,10 @@ def test_another_search_has_another_name(lake):
 # What is found
 
 
-def test_a_limit_that_is_enough_drains_in_time_and_less_does_not(lake):
+def test_sufficient_limit_drains_in_time(lake):
+    """A lower limit does not."""
     notes = []
-    found = run_search(search(lake), lambda *said: notes.append(said))
+    found = run_search(search(lake), lambda *note: notes.append(note))
     enough = found["enough"]
     assert 600 < enough < 1200, "600 msg/s come"
     for point in found["points"]:
@@ -168,14 +170,14 @@ def test_a_limit_that_is_enough_drains_in_time_and_less_does_not(lake):
             assert point["drain_s"] <= 1800
         if point["value"] < 0.9 * enough:
             assert point["drain_s"] is None or point["drain_s"] > 1800
-    done = [said[0] for said in notes]
+    done = [note[0] for note in notes]
     assert done == sorted(done)
     assert notes[-1][0] < notes[-1][1]
     assert len(found["points"]) == POINTS
     json.dumps(found)
 
 
-def test_every_lever_is_looked_at(lake):
+def test_every_lever_is_examined(lake):
     found = run_search(search(lake, ANY), lambda *_: None)
     assert found["recommendations"][0]["lever"] == "limit"
     assert found["recommendations"][0]["change"].startswith("subscription.msg=")
@@ -183,7 +185,7 @@ def test_every_lever_is_looked_at(lake):
 
 
 @pytest.mark.parametrize("when", ["end", "start"])
-def test_a_run_in_full(lake, when):
+def test_exact_search_replays_the_change(lake, when):
     found = run_search(
         search(lake, EXACT, 3600, change="subscription.msg=1200 processing_ms=2", when=when), lambda *_: None
     )
@@ -191,7 +193,7 @@ def test_a_run_in_full(lake, when):
     assert found["forecasts"]["changed"]["drain_s"] is not None
 
 
-def test_work_writes_what_it_found(lake, tmp_path, monkeypatch):
+def test_worker_writes_its_result(lake, tmp_path, monkeypatch):
     monkeypatch.setattr(background.os, "nice", lambda _: None)
     monkeypatch.setattr(background.signal, "alarm", lambda _: None)
     place = tmp_path / "searches" / search(lake).name

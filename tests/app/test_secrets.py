@@ -62,7 +62,7 @@ def found_in(name: str, content: bytes) -> list[str]:
     return [f"{name}: {form!r}" for form in FORMS if form in content]
 
 
-def searched(folder: Path) -> list[str]:
+def secrets_in(folder: Path) -> list[str]:
     """What of the secrets stands in the files of a folder, and in the rows of the lakes in it."""
     found = []
     for path in (one for one in folder.rglob("*") if one.is_file()):
@@ -75,8 +75,8 @@ def searched(folder: Path) -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def left(_spark_session, tmp_path_factory):
-    """Everything that a run and what is asked of it afterwards leave behind: a folder, and texts by name."""
+def leftovers(_spark_session, tmp_path_factory):
+    """Everything that a run and later commands leave behind: a folder, and texts by name."""
     folder, texts, seen = tmp_path_factory.mktemp("secrets"), {}, []
     lake, outside = folder / "lake", tmp_path_factory.mktemp("outside")
     (outside / "password").write_text(SECRETS["password"] + "\n")
@@ -97,7 +97,7 @@ def left(_spark_session, tmp_path_factory):
             else None
         )
 
-    def say(name, *arguments, log="text"):
+    def run_and_record(name, *arguments, log="text"):
         outcome = throttlescope("--log-format", log, *arguments)
         texts[name] = outcome.out + outcome.err
         return outcome
@@ -121,35 +121,43 @@ urls = ["{admin_url}"]
 token_file = "{outside}/token"
 """)
             span = ("--start", format_time(recording.start_ms), "--end", format_time(recording.end_ms))
-            assert say("run", "run", "--config", config, *span, "--debug", log="json").code == 0, texts["run"]
-            say("doctor", "doctor", "--config", config, "--debug")
-            say("freshness", "freshness", "--source", "--config", config, "--max-age", "1h")
+            assert run_and_record("run", "run", "--config", config, *span, "--debug", log="json").code == 0, (
+                texts["run"]
+            )
+            run_and_record("doctor", "doctor", "--config", config, "--debug")
+            run_and_record("freshness", "freshness", "--source", "--config", config, "--max-age", "1h")
             topic, name = f"persistent://lab/{RECORDED.name}/orders", "billing"
-            asked_now = say(
+            now_outcome = run_and_record(
                 "now", "now", "--subscription", f"{topic}#{name}", "--config", config,
                 "--end", format_time(recording.end_ms), "--deadline", "5m", "--format", "json", "--debug",
             )  # fmt: skip
-            assert asked_now.code == 0, asked_now.err
-            say("incident", "incident", "--lake", lake, "--subscription", f"{topic}#{name}", "--no-picture",
+            assert now_outcome.code == 0, now_outcome.err
+            run_and_record("incident", "incident", "--lake", lake, "--subscription", f"{topic}#{name}", "--no-picture",
                 "--advice-within", "0s", "--out", folder / "incident.zip")  # fmt: skip
-            say("backfill plan", "backfill", "--config", config, *span, "--dry-run", "--debug")
-            texts["serve, now"] = asked_by_the_page(config, topic, name)
-            say("quality", "quality", "page", "--lake", lake, "--out", folder / "gates.html")
+            run_and_record("backfill plan", "backfill", "--config", config, *span, "--dry-run", "--debug")
+            texts["serve, now"] = diagnose_now_card(config, topic, name)
+            run_and_record("quality", "quality", "page", "--lake", lake, "--out", folder / "gates.html")
             broken.append(True)
-            texts["serve, now refused"] = asked_by_the_page(config, topic, name)
+            texts["serve, now refused"] = diagnose_now_card(config, topic, name)
             for log in ("text", "json"):
-                refused = say(f"refused {log}", "ingest", "--config", config, *span, "--debug", log=log)
+                refused = run_and_record(
+                    f"refused {log}", "ingest", "--config", config, *span, "--debug", log=log
+                )
                 assert refused.code == 4
             seen += [("prometheus", headers) for headers in between.headers]
         for log in ("text", "json"):
-            gone = say(f"gone {log}", "run", "--config", config, *span, "--debug", log=log)
+            gone = run_and_record(f"gone {log}", "run", "--config", config, *span, "--debug", log=log)
             assert gone.code == 4
-        assert say("backfill gone", "backfill", "--config", config, *span, "--debug").code == 4
-        spare = damaged(lake, folder / "damaged")
+        assert run_and_record("backfill gone", "backfill", "--config", config, *span, "--debug").code == 4
+        spare = damaged_copy(lake, folder / "damaged")
         for log in ("text", "json"):
-            plan = say(f"repair plan {log}", "lake", "repair", "--lake", spare, "--config", config, log=log)
+            plan = run_and_record(
+                f"repair plan {log}", "lake", "repair", "--lake", spare, "--config", config, log=log
+            )
             assert plan.code == 1
-        repair = say("repair gone", "lake", "repair", "--lake", spare, "--config", config, "--yes", "--debug")
+        repair = run_and_record(
+            "repair gone", "lake", "repair", "--lake", spare, "--config", config, "--yes", "--debug"
+        )
         assert repair.code in (1, 4)
     client = create_app(lake, live=Live.of(load_settings(config))).server.test_client()
     for path in PATHS:
@@ -157,7 +165,7 @@ token_file = "{outside}/token"
     return folder, texts, seen
 
 
-def asked_by_the_page(config: Path, topic: str, name: str) -> str:
+def diagnose_now_card(config: Path, topic: str, name: str) -> str:
     """What the button "Diagnose now" shows, or the fault that takes its place."""
     live = Live.of(load_settings(config))
     key = SubscriptionPartition(RECORDED.name, topic, -1, name)
@@ -167,15 +175,15 @@ def asked_by_the_page(config: Path, topic: str, name: str) -> str:
         return str(explained(lambda: now.card(live.diagnose(key, cancelled=lambda: False)))())
 
 
-def damaged(lake: Path, copy: Path) -> Path:
+def damaged_copy(lake: Path, copy: Path) -> Path:
     """A copy of the lake that has lost a file of samples."""
     shutil.copytree(lake, copy)
     Path(Lake(copy).files("samples")[0].path).unlink()
     return copy
 
 
-def test_they_reached_the_servers_that_they_are_for(left):
-    _, _, seen = left
+def test_secrets_reach_their_servers(leftovers):
+    _, _, seen = leftovers
     basic = base64.b64encode(f"reader:{SECRETS['password']}".encode()).decode()
     theirs = [headers for kind, headers in seen if kind == "prometheus"]
     assert len(theirs) > 10
@@ -189,9 +197,9 @@ def test_they_reached_the_servers_that_they_are_for(left):
     assert not any("X-Scope-OrgID" in headers for headers in others)
 
 
-def test_no_output_and_no_file_holds_one(left):
-    folder, texts, _ = left
-    assert searched(folder) == []
+def test_outputs_and_files_contain_no_secret(leftovers):
+    folder, texts, _ = leftovers
+    assert secrets_in(folder) == []
     assert [one for name, text in texts.items() for one in found_in(name, text.encode())] == []
     # The search would find them.
     assert found_in("x", f"Authorization: Bearer {SECRETS['token']}".encode())
@@ -203,8 +211,8 @@ def test_no_output_and_no_file_holds_one(left):
     assert "read again from the source" in texts["repair plan text"]
 
 
-def test_no_row_of_the_lake_holds_one(left):
-    folder, _, _ = left
+def test_lake_rows_contain_no_secret(leftovers):
+    folder, _, _ = leftovers
     lake = Lake(folder / "lake")
     tables = [name for name in TABLES if lake.version(name) is not None]
     assert "ingest_runs" in tables
@@ -212,8 +220,8 @@ def test_no_row_of_the_lake_holds_one(left):
         assert found_in(name, repr(lake.read(name).to_pylist()).encode()) == []
 
 
-def test_the_manifest_names_the_places_of_secrets_and_not_them(left):
-    folder, _, _ = left
+def test_manifest_sources_contain_no_credentials(leftovers):
+    folder, _, _ = leftovers
     rows = Lake(folder / "lake").read("ingest_runs").to_pylist()
     assert {row["status"] for row in rows} >= {"done", "failed"}
     assert all("@" not in row["source"] for row in rows)
@@ -228,7 +236,7 @@ def echo(method, path, headers):
     return 400, "text/plain", f"bad header: {headers.get('Authorization')}".encode()
 
 
-def test_a_prometheus_that_repeats_a_secret_in_its_answer_is_not_quoted(tmp_path):
+def test_echoed_prometheus_secret_is_not_quoted(tmp_path):
     token = tmp_path / "token"
     token.write_text(SECRETS["token"])
     with answering(echo) as url:
@@ -246,7 +254,7 @@ def echo_as_a_broker(method, path, headers):
 
 
 @pytest.mark.parametrize("repeats", [echo, echo_as_a_broker])
-def test_an_admin_api_that_repeats_a_secret_in_its_answer_is_not_quoted(tmp_path, repeats):
+def test_echoed_admin_secret_is_hidden(tmp_path, repeats):
     token, config = tmp_path / "token", tmp_path / "throttlescope.toml"
     token.write_text(SECRETS["token"])
     with answering(repeats) as url:
@@ -257,11 +265,11 @@ url = "http://127.0.0.1:1"
 urls = ["{url}"]
 token_file = "{token}"
 """)
-        said = [
+        outcomes = [
             throttlescope("--log-format", log, "doctor", "--config", config, "--debug")
             for log in ("text", "json")
         ]
-        for outcome in said:
+        for outcome in outcomes:
             assert "bad header: Bearer (hidden)" in " ".join(outcome.out.split())
             assert found_in("doctor", (outcome.out + outcome.err).encode()) == []
         with pytest.raises(SourceError, match=re.escape("bad header: Bearer (hidden)")) as caught:
@@ -269,7 +277,7 @@ token_file = "{token}"
     assert found_in("collect", str(caught.value).encode()) == []
 
 
-def test_a_broker_that_repeats_a_secret_to_some_questions_leaves_none_in_the_rows():
+def test_echoed_secret_never_enters_lake_rows():
     admin = RecordedAdmin(RECORDED, RECORDED.recording.end_ms)
 
     def at_times(method, path, headers):
@@ -286,7 +294,7 @@ def test_a_broker_that_repeats_a_secret_to_some_questions_leaves_none_in_the_row
 
 
 @pytest.mark.parametrize(
-    "ask",
+    "send",
     [
         lambda url, access: PulsarAdmin([url], access).get("/admin/v2/clusters"),
         lambda url, access: PrometheusApi(url, access).query("vector(1)", 0),
@@ -294,9 +302,10 @@ def test_a_broker_that_repeats_a_secret_to_some_questions_leaves_none_in_the_row
     ],
     ids=["admin API", "API", "remote read"],
 )
-def test_a_token_that_is_longer_than_what_is_quoted_is_not_quoted_in_part(ask):
+def test_truncated_token_is_fully_hidden(send):
+    """A token that is longer than the quoted part of an answer is not quoted in part."""
     token = "eyJhbGciOiJSUzI1NiJ9." + "s3cret" * 500
     with answering(echo) as url, pytest.raises(SourceError) as caught:
-        ask(url, Access(token=token))
+        send(url, Access(token=token))
     assert "bad header: Bearer (hidden)" in str(caught.value)
     assert "s3cret" not in str(caught.value)

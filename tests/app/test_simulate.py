@@ -67,7 +67,7 @@ def answer(*arguments):
 # Answers
 
 
-def test_json_has_every_state_with_limits_events_and_backlog(written):
+def test_json_has_limits_events_and_backlog(written):
     lift = {
         "action": "lift_limit", "level": "subscription", "set_at": "subscription", "topic": "orders", "subscription": "billing"
     }  # fmt: skip
@@ -81,9 +81,9 @@ def test_json_has_every_state_with_limits_events_and_backlog(written):
         -1,
         "billing",
     )
-    held, lifted = partition["states"]
-    assert (held["start_s"], held["end_s"], lifted["start_s"], lifted["end_s"]) == (0, 60, 60, 120)
-    (limit,) = held["limits"]
+    throttled, lifted = partition["states"]
+    assert (throttled["start_s"], throttled["end_s"], lifted["start_s"], lifted["end_s"]) == (0, 60, 60, 120)
+    (limit,) = throttled["limits"]
     assert (limit["level"], limit["unit"], limit["rate"], limit["period_s"]) == (
         "subscription",
         "msg",
@@ -94,21 +94,21 @@ def test_json_has_every_state_with_limits_events_and_backlog(written):
     assert lifted["interventions"] == [
         "lift_limit level=subscription set_at=subscription topic=orders subscription=billing"
     ]
-    assert held["published_msg_per_s"] == pytest.approx(600, rel=0.01)
-    assert 400 < held["dispatched_msg_per_s"] <= 510
-    assert held["dispatched_bytes_per_s"] > 1024 * held["dispatched_msg_per_s"]
-    ticks = {(item["reason"], item["unit"]): item["events"] for item in held["events"]}
+    assert throttled["published_msg_per_s"] == pytest.approx(600, rel=0.01)
+    assert 400 < throttled["dispatched_msg_per_s"] <= 510
+    assert throttled["dispatched_bytes_per_s"] > 1024 * throttled["dispatched_msg_per_s"]
+    ticks = {(item["reason"], item["unit"]): item["events"] for item in throttled["events"]}
     assert ticks.pop(("subscription", "msg")) > 50
     assert set(ticks.values()) == {0}
-    assert held["backlog_entries"] == held["backlog_messages"]
-    assert held["backlog_entries"]["end"] == held["backlog_entries"]["peak"] > 5000
-    assert (held["drained"], held["drained_after_s"]) == (False, None)
-    assert lifted["backlog_entries"]["start"] == held["backlog_entries"]["end"]
+    assert throttled["backlog_entries"] == throttled["backlog_messages"]
+    assert throttled["backlog_entries"]["end"] == throttled["backlog_entries"]["peak"] > 5000
+    assert (throttled["drained"], throttled["drained_after_s"]) == (False, None)
+    assert lifted["backlog_entries"]["start"] == throttled["backlog_entries"]["end"]
     assert lifted["drained"]
     assert 0 < lifted["drained_after_s"] < 30
 
 
-def test_rows_are_those_of_the_summary(written):
+def test_second_rows_add_up_to_summary(written):
     batched = {"topic": "orders", "rate_msg": 600, "size_bytes": 1024}
     batched["batching"] = {"max_messages": 10, "max_delay_ms": 1000}
     file = written(example(topics=[{"name": "orders", "partitions": 2}], producers=[batched]))
@@ -131,7 +131,7 @@ def test_rows_are_those_of_the_summary(written):
     assert "seconds" not in answer(file)
 
 
-def test_csv_is_a_row_per_span(written):
+def test_csv_has_one_row_per_interval(written):
     rows = list(csv.DictReader(io.StringIO(simulated(written(example()), "--format", "csv"))))
     assert set(rows[0]) == HEADER
     assert [int(row["second"]) for row in rows] == list(range(1, 21))
@@ -139,7 +139,7 @@ def test_csv_is_a_row_per_span(written):
     assert len(simulated(written(example()), "--format", "csv", "--every", "7").splitlines()) == 1 + 2
 
 
-def test_the_table_says_what_was_simulated_and_in_which_units(written):
+def test_table_shows_scenario_and_units(written):
     out = simulated(written(example(timeline=[state("first", 20), state("second", 13)])), "--every", "5")
     for words in (
         "short: 33 s simulated, limiter engine C, Pulsar 4.2.4, seed 0",
@@ -153,13 +153,13 @@ def test_the_table_says_what_was_simulated_and_in_which_units(written):
         assert words in out
 
 
-def test_the_table_gives_messages_too_where_entries_are_batches(written):
+def test_table_shows_messages_for_batched_entries(written):
     batched = {"topic": "orders", "rate_msg": 600, "size_bytes": 1024}
     batched["batching"] = {"max_messages": 10, "max_delay_ms": 1000}
     assert "(entries / messages)" in simulated(written(example(producers=[batched])))
 
 
-def test_what_a_reader_should_know_is_said(written):
+def test_notes_explain_the_result(written):
     slow = {"name": "billing", "topic": "orders", "type": "Shared", "consumers": 1, "processing_ms": 100}
     out = simulated(written(example(subscriptions=[slow | {"ack": "none"}])))
     assert "Note: subscriptions.0.ack: billing never acknowledges" in out
@@ -182,12 +182,12 @@ def test_engine_is_the_option_or_follows_version(written, broker, options, engin
     assert (found["engine"], found["broker_version"]) == (engine, version)
 
 
-def test_another_engine_gives_another_answer(written):
+def test_engines_give_different_results(written):
     file = written(example())
     assert simulated(file, "--format", "csv") != simulated(file, "--format", "csv", "--engine", "B")
 
 
-def test_the_same_seed_gives_the_same_bytes_and_another_does_not(written):
+def test_seed_determines_the_bytes(written):
     random = {"topic": "orders", "rate_msg": 600, "size_bytes": 1024, "shape": "poisson"}
     file = written(example(producers=[random]))
     first = simulated(file, "--format", "csv", "--seed", "7")
@@ -195,7 +195,7 @@ def test_the_same_seed_gives_the_same_bytes_and_another_does_not(written):
     assert simulated(file, "--format", "csv", "--seed", "8") != first
 
 
-def test_progress_goes_to_stderr_and_says_when_it_compiles(written, monkeypatch):
+def test_progress_is_on_stderr(written, monkeypatch):
     file = written(example())
     outcome = throttlescope("simulate", file, "--format", "json")
     json.loads(outcome.out)
@@ -206,7 +206,7 @@ def test_progress_goes_to_stderr_and_says_when_it_compiles(written, monkeypatch)
 
 
 @pytest.mark.long
-def test_a_kernel_that_has_run_is_compiled(written):
+def test_kernel_is_compiled_after_a_run(written):
     simulated(written(example()))
     assert scenarios.is_compiled()
 
@@ -237,7 +237,7 @@ def test_the_101st_message_waits_600_ms():
 
 
 @pytest.mark.long
-def test_idle_and_late_windows_are_left_out_of_the_table_and_counted():
+def test_table_counts_windows_left_out():
     idle = simulated(SHIPPED / "five-nodes.yaml")
     assert "15 windows in which nothing happened are left out." in idle
     long = simulated(SHIPPED / "overload.yaml")
@@ -248,7 +248,7 @@ def test_idle_and_late_windows_are_left_out_of_the_table_and_counted():
 
 
 @pytest.mark.long
-def test_a_plot_is_one_file_that_needs_no_network(written, tmp_path):
+def test_plot_is_one_offline_file(written, tmp_path):
     to = tmp_path / "plot.html"
     timeline = [
         state("first", 20),
@@ -286,7 +286,7 @@ def test_a_plot_is_one_file_that_needs_no_network(written, tmp_path):
 
 @pytest.mark.browser
 @needs_chromium
-def test_a_png_is_the_whole_figure(written, tmp_path):
+def test_png_shows_the_whole_figure(written, tmp_path):
     to = tmp_path / "plot.png"
     simulated(written(example()), "--plot", to)
     content = to.read_bytes()
@@ -297,7 +297,7 @@ def test_a_png_is_the_whole_figure(written, tmp_path):
     assert len(content) > 20_000
 
 
-def test_a_png_without_a_browser_is_refused_before_it_runs(written, nothing_runs, monkeypatch):
+def test_png_without_browser_is_refused(written, nothing_runs, monkeypatch):
     monkeypatch.setenv("CHROMIUM", "no-such-browser")
     outcome = throttlescope("simulate", written(example()), "--plot", "plot.png")
     assert (outcome.code, outcome.out) == (2, "")
@@ -308,7 +308,7 @@ def test_a_png_without_a_browser_is_refused_before_it_runs(written, nothing_runs
 # Bad input
 
 
-def refused(*arguments):
+def error_line(*arguments):
     outcome = throttlescope("simulate", *arguments)
     assert (outcome.code, outcome.out) == (2, "")
     assert outcome.line.startswith("throttlescope: ")
@@ -356,17 +356,17 @@ def limited(**fields):
         ({"throttle": "cluster"}, "nodes: Field required"),
     ],
 )  # fmt: skip
-def test_a_scenario_that_cannot_be_run_is_one_line_with_its_field(written, nothing_runs, fields, words):
+def test_invalid_scenario_names_its_field(written, nothing_runs, fields, words):
     file = written(example(**fields))
-    line = refused(file)
+    line = error_line(file)
     assert str(file) in line
     assert words in line
     assert "Value error" not in line
 
 
-def test_rows_that_fit_in_csv_may_be_too_many_for_json(written, nothing_runs):
+def test_json_refuses_too_many_rows(written, nothing_runs):
     file = written(example(timeline=[state("a", 300_000)], **producers(rate_msg=1)))
-    line = refused(file, "--format", "json", "--seconds")
+    line = error_line(file, "--format", "json", "--seconds")
     assert "expected at most 200,000. Fix: add --every 2" in line
 
 
@@ -383,15 +383,17 @@ def test_rows_that_fit_in_csv_may_be_too_many_for_json(written, nothing_runs):
         ("[" * 5000, "not YAML"),
     ],
 )
-def test_a_file_that_holds_no_scenario(written, nothing_runs, content, words):
-    assert words in refused(written(content))
+def test_file_without_scenario_is_refused(written, nothing_runs, content, words):
+    assert words in error_line(written(content))
 
 
-def test_a_file_that_cannot_be_read(written, nothing_runs, tmp_path):
-    assert "none.yaml: the scenario file cannot be read; got No such file" in refused(tmp_path / "none.yaml")
-    assert "the scenario file cannot be read; got Is a directory" in refused(tmp_path)
+def test_unreadable_file_is_refused(written, nothing_runs, tmp_path):
+    assert "none.yaml: the scenario file cannot be read; got No such file" in error_line(
+        tmp_path / "none.yaml"
+    )
+    assert "the scenario file cannot be read; got Is a directory" in error_line(tmp_path)
     (tmp_path / "bytes.yaml").write_bytes(b"\xff\xfe\x00")
-    assert "not a text in UTF-8" in refused(tmp_path / "bytes.yaml")
+    assert "not a text in UTF-8" in error_line(tmp_path / "bytes.yaml")
 
 
 @pytest.mark.long
@@ -411,9 +413,9 @@ def test_a_file_that_cannot_be_read(written, nothing_runs, tmp_path):
         (("--lake", "x"), "No such option"),
     ],
 )
-def test_wrong_options(written, nothing_runs, options, words, tmp_path):
+def test_invalid_options_are_refused(written, nothing_runs, options, words, tmp_path):
     file = written(example())
-    assert words in refused(file, *options)
+    assert words in error_line(file, *options)
     assert not list((tmp_path / "here").iterdir())
 
 
@@ -427,8 +429,8 @@ def test_wrong_options(written, nothing_runs, options, words, tmp_path):
         ("--seconds", "--format", "json"),
     ],
 )
-def test_options_that_tdmqs_throttles_do_not_have(nothing_runs, options):
-    line = refused(SHIPPED / "overload.yaml", *options)
+def test_tdmq_scenarios_refuse_broker_options(nothing_runs, options):
+    line = error_line(SHIPPED / "overload.yaml", *options)
     assert f"knows no such option; got {options[0]}. Fix: leave it out" in line
 
 
@@ -442,7 +444,7 @@ def test_the_guide_shows_its_example():
     assert shown == {name: value for name, value in written.items() if name != "about"}
 
 
-def test_what_the_guide_says_of_its_example_holds():
+def test_guide_statements_hold_for_example():
     """More consumers change nothing, the higher limit drains, and a healthy subscription ticks more often."""
     (found,) = answer(EXAMPLE)["subscription_partitions"]
     before, more, raised = found["states"]

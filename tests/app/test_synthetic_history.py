@@ -28,7 +28,7 @@ from throttlescope.models.anomaly.rules import RULES
 
 
 @pytest.mark.long
-def test_every_row_says_that_it_is_synthetic() -> None:
+def test_every_row_is_marked_synthetic() -> None:
     found = read_history()
     assert found.schema == TABLES["signals"].schema
     assert set(found.column("cluster").to_pylist()) == {CLUSTER}
@@ -37,7 +37,7 @@ def test_every_row_says_that_it_is_synthetic() -> None:
     assert {name for name in found.column("broker").to_pylist() if name} == {"simulator:8080"}
 
 
-def test_history_is_longer_than_what_is_learned() -> None:
+def test_history_is_longer_than_learning_period() -> None:
     found = read_history()
     minutes = found.column("minute_ms").to_numpy()
     assert (minutes.min(), minutes.max()) == (START_MS + 60_000, END_MS - 60_000)
@@ -46,7 +46,7 @@ def test_history_is_longer_than_what_is_learned() -> None:
 
 
 @pytest.mark.long
-def test_last_day_has_the_anomalies_that_were_simulated(tmp_path: Path) -> None:
+def test_last_day_has_the_simulated_anomalies(tmp_path: Path) -> None:
     lake = Lake(tmp_path / "lake")
     lake.commit(
         "signals", [write_data_file(lake.root, "signals", _day(day)) for day in range(16)], run_id="test"
@@ -72,8 +72,8 @@ def _day(day: int):
 
 
 @pytest.mark.long
-def test_file_is_what_the_simulator_gives() -> None:
-    """What was simulated; columns that follow from it are the business of the signals' own tests."""
+def test_shipped_file_equals_the_simulation() -> None:
+    """Simulated columns only; derived ones are covered by the tests of signals."""
     made, shipped = rows(), read_history()
     order = [("topic", "ascending"), ("minute_ms", "ascending")]
     made, shipped = made.sort_by(order), shipped.sort_by(order)
@@ -94,7 +94,7 @@ def test_file_is_what_the_simulator_gives() -> None:
     }
 
 
-def test_demo_shows_clusters_where_one_is_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_demo_prefers_an_installed_cluster_recording(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folders = {}
     for name, family in (("one-fault", "slow"), ("acme", "fleet")):
         folders[name] = tmp_path / name

@@ -35,15 +35,15 @@ def lake(tmp_path_factory) -> Lake:
         recorded = Recorded(name)
         start_ms = recorded.recording.start_ms
         end_ms = recorded.recording.end_ms if name == CHANGED else recorded.state("first")[1]
-        said, own = recorded.said(end_ms), list(recorded.series())
-        known = said.topic_stats.to_pylist()
-        limits += effective_limits(said.policies, known)
+        admin_data, own = recorded.said(end_ms), list(recorded.series())
+        known = admin_data.topic_stats.to_pylist()
+        limits += effective_limits(admin_data.policies, known)
         stats += known
         # Single consumers are all that the commands read of the samples themselves.
         series += [one for one in own if one.labels["__name__"] in METRICS and "consumer_id" in one.labels]
         minutes = minute_rows(
-            MemorySource(own), pa.Table.from_pylist(effective_limits(said.policies, known), schema=TABLES["limits"].loose_schema),
-            said.topic_stats, start_ms - start_ms % BLOCK_MS, end_ms + -end_ms % BLOCK_MS, {name: end_ms - 1},
+            MemorySource(own), pa.Table.from_pylist(effective_limits(admin_data.policies, known), schema=TABLES["limits"].loose_schema),
+            admin_data.topic_stats, start_ms - start_ms % BLOCK_MS, end_ms + -end_ms % BLOCK_MS, {name: end_ms - 1},
         )  # fmt: skip
         rows = signals_of(minutes)
         signals += rows.to_pylist()
@@ -61,7 +61,7 @@ def output_of(*arguments) -> str:
 
 
 @pytest.mark.long
-def test_verdicts_of_one_subscription_are_followed_by_its_consumers(lake):
+def test_subscription_verdicts_list_slow_consumers(lake):
     page = output_of("verdicts", "--lake", lake.root, "--subscription", f"{Recorded(SLOW).topic}#billing")
     assert "1 of 3 consumers is slow" in page
     assert "no permits" in page
@@ -69,7 +69,7 @@ def test_verdicts_of_one_subscription_are_followed_by_its_consumers(lake):
 
 
 @pytest.mark.long
-def test_the_consumers_of_a_stored_window(lake):
+def test_stored_window_has_its_consumers(lake):
     rows = [
         row
         for row in lake.read("verdicts").to_pylist()
@@ -83,7 +83,7 @@ def test_the_consumers_of_a_stored_window(lake):
 
 
 @pytest.mark.long
-def test_a_partitioned_topic_as_one(lake):
+def test_partitions_are_rolled_up_by_subscription(lake):
     found = json.loads(
         output_of(
             "verdicts", "--lake", lake.root, "--by", "subscription", "--cluster", HOT, "--format", "json"
@@ -110,7 +110,7 @@ def test_a_partitioned_topic_as_one(lake):
 
 
 @pytest.mark.long
-def test_changes_of_limits_and_what_they_did(lake):
+def test_limit_changes_show_their_effect(lake):
     found = json.loads(output_of("changes", "--lake", lake.root, "--format", "json"))
     mine = [row for row in found if row["topic"] == Recorded(CHANGED).topic]
     assert [(row["level"], row["unit"], row["kind"], row["old_rate"], row["new_rate"]) for row in mine] == [
@@ -133,7 +133,7 @@ def test_changes_of_limits_and_what_they_did(lake):
 
 
 @pytest.mark.long
-def test_changes_are_narrowed(lake):
+def test_changes_can_be_filtered(lake):
     (down, up) = [
         row
         for row in json.loads(output_of("changes", "--lake", lake.root, "--format", "json"))
@@ -164,7 +164,7 @@ def test_changes_are_narrowed(lake):
         (("--start", "-1h", "--end", "-2h"), 2, "start is not before the end"),
     ],
 )
-def test_changes_refuses(lake, arguments, code, words):
+def test_changes_refuses_invalid_options(lake, arguments, code, words):
     outcome = throttlescope("changes", "--lake", lake.root, *arguments)
     assert (outcome.code, words in outcome.line) == (code, True)
 

@@ -16,7 +16,7 @@ def lake(tmp_path):
     return lake_with(tmp_path / "lake", STORY + other)
 
 
-def test_all_windows_carry_the_start_of_their_run(lake):
+def test_windows_have_start_of_their_run(lake):
     rows = read_verdicts(lake, VerdictFilter(cluster="prod"))
     assert [row["window_start_ms"] for row in rows] == [HOUR + i * FIVE for i in range(6)]
     assert [(row["since_ms"] - HOUR) // FIVE for row in rows] == [0, 1, 1, 1, 4, 5]
@@ -26,7 +26,7 @@ def test_all_windows_carry_the_start_of_their_run(lake):
     }
 
 
-def test_a_gap_and_another_limiter_end_a_run(tmp_path):
+def test_gap_or_limiter_change_ends_run(tmp_path):
     rows = [verdict(0), verdict(1), verdict(3), verdict(4, limiter="topic.msg")]
     found = read_verdicts(lake_with(tmp_path, rows), VerdictFilter())
     assert [(row["since_ms"] - HOUR) // FIVE for row in found] == [0, 0, 3, 4]
@@ -38,7 +38,7 @@ def test_sliding_windows_are_one_run(tmp_path):
 
 
 @pytest.mark.long
-def test_the_latest_window_of_each_subscription(lake):
+def test_latest_selects_newest_window_per_subscription(lake):
     rows = read_verdicts(lake, VerdictFilter(latest=True))
     assert [(row["cluster"], row["cause"]) for row in rows] == [("prod", "healthy"), ("test", "throttled")]
     # The cause is asked of the newest windows, not of the newest window with that cause.
@@ -60,7 +60,7 @@ def test_the_latest_window_of_each_subscription(lake):
         (VerdictFilter(cluster="x' OR '1'='1"), 0),
     ],
 )
-def test_filters(lake, wanted, windows):
+def test_filters_select_matching_windows(lake, wanted, windows):
     assert len(read_verdicts(lake, wanted)) == windows
 
 
@@ -72,12 +72,12 @@ def test_filters(lake, wanted, windows):
         (VerdictFilter(subscription="persistent://acme/shop/orders"), "expected persistent://"),
     ],
 )
-def test_a_filter_that_is_not_understood_is_refused(lake, wanted, words):
+def test_invalid_filter_is_refused(lake, wanted, words):
     with pytest.raises(InputError, match=words):
         read_verdicts(lake, wanted)
 
 
-def test_a_lake_without_verdicts_says_how_to_make_some(tmp_path):
+def test_lake_without_verdicts_suggests_a_run(tmp_path):
     with pytest.raises(InputError, match="throttlescope run"):
         read_verdicts(lake_with(tmp_path, []), VerdictFilter())
 
@@ -97,7 +97,7 @@ def test_the_summary_counts_overlapping_windows_once(tmp_path):
     assert row["held_ms"] == FIVE + 9 * 60_000
 
 
-def test_short_trouble_precedes_long_health(tmp_path):
+def test_summary_prefers_trouble_over_health(tmp_path):
     rows = [*(healthy(i) for i in range(9)), verdict(9, "unknown", None), verdict(10)]
     (row,) = read_summary(lake_with(tmp_path, rows), VerdictFilter())
     assert row["cause"] == "throttled"

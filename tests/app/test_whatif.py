@@ -69,7 +69,7 @@ def answer(lake, *options, **more):
 # Answers
 
 
-def test_json_has_the_question_the_answer_and_what_it_rests_on(lake):
+def test_json_has_change_forecast_and_basis(lake):
     found = answer(lake, "--set", "subscription.msg=1200", "--set", "processing_ms=2")
     assert (found["cluster"], found["topic"], found["subscription"], found["partition"]) == (
         "prod",
@@ -112,7 +112,7 @@ def test_json_has_the_question_the_answer_and_what_it_rests_on(lake):
     assert any("publish limit" in note and "lower bound" in note for note in found["notes"])
 
 
-def test_the_table_says_question_answer_and_what_it_rests_on_in_this_order(lake):
+def test_table_orders_question_answer_and_basis(lake):
     out = run_whatif(lake, "--set", "subscription.msg=1200", "--set", "processing_ms=2", "--window", "10m")
     words = [
         f"{SELECTOR} on prod, from 2026-11-20 08:15:00 UTC on",
@@ -136,7 +136,7 @@ def test_the_table_says_question_answer_and_what_it_rests_on_in_this_order(lake)
     assert len(out.splitlines()) < 25
 
 
-def test_without_a_change_it_says_how_it_goes_on(lake):
+def test_no_change_shows_the_plain_forecast(lake):
     out = run_whatif(lake)
     assert "What if nothing changes?" in out
     assert "changed " not in out
@@ -152,7 +152,7 @@ def test_more_consumers_change_nothing_under_a_limit(lake):
     assert "It makes no difference: limited by the subscription message limit of 500 msg/s either way." in out
 
 
-def test_where_capacity_was_never_seen_it_says_what_to_give(lake):
+def test_unobserved_capacity_suggests_processing_ms(lake):
     out = run_whatif(lake, "--set", "subscription.msg=none")
     assert "What if subscription.msg is lifted instead of 500 msg/s?" in out
     assert "at the earliest " in out
@@ -165,7 +165,7 @@ def test_where_capacity_was_never_seen_it_says_what_to_give(lake):
     assert (found["capacity"]["seen"], found["capacity"]["high_msg_per_s"]) == ("at_least", None)
 
 
-def test_where_it_was_seen_it_says_where_and_how_old_that_is(saturated):
+def test_observed_capacity_shows_time_and_age(saturated):
     out = run_whatif(saturated, "--set", "consumers=4")
     assert re.search(
         r"capacity  200 msg/s \(.*\) of 2 consumers, saturated (up to the end|until 2026-11-20 08:1\d UTC, \d+ s before)",
@@ -178,7 +178,7 @@ def test_where_it_was_seen_it_says_where_and_how_old_that_is(saturated):
     assert found["capacity"]["seen_ms"] == START_MS + 1000 * SECONDS - 1000 * found["capacity"]["age_s"]
 
 
-def test_a_limit_that_is_not_enough_and_one_that_is_too_low(saturated, lake):
+def test_insufficient_and_harmful_limits_are_reported(saturated, lake):
     out = run_whatif(lake, "--set", "subscription.msg=550", "--set", "processing_ms=2")
     assert "It is not enough: not within 24 h, grows by " in out
     assert "It makes it worse: not within 24 h, grows by " in run_whatif(
@@ -186,7 +186,7 @@ def test_a_limit_that_is_not_enough_and_one_that_is_too_low(saturated, lake):
     )
 
 
-def test_at_window_history_and_horizon_are_what_is_read(lake):
+def test_time_options_select_the_replayed_range(lake):
     options = (
         "--at",
         "2026-11-20T08:10:00Z",
@@ -209,12 +209,12 @@ def test_at_window_history_and_horizon_are_what_is_read(lake):
     assert "not within 2 h, grows by " in run_whatif(lake, *options)
 
 
-def test_the_same_question_gives_the_same_bytes(lake):
+def test_same_question_gives_same_bytes(lake):
     options = ("--set", "subscription.msg=900", "--format", "json")
     assert run_whatif(lake, *options) == run_whatif(lake, *options)
 
 
-def test_a_hostile_name_cannot_steer_a_terminal(tmp_path):
+def test_hostile_name_is_escaped_in_output(tmp_path):
     name = "bil\x1b[31mling"
     times = START_MS + 5000 * np.arange(60)
     series = [*topic_series(times, in_msg=0.0), *subscription_series(times, backlog=500.0, subscription=name)]
@@ -224,7 +224,7 @@ def test_a_hostile_name_cannot_steer_a_terminal(tmp_path):
     assert "bil\\x1b[31mling" in out
 
 
-def test_progress_goes_to_stderr_and_says_when_it_compiles(lake, monkeypatch):
+def test_progress_is_on_stderr(lake, monkeypatch):
     options = ("whatif", "--lake", lake, "--subscription", SELECTOR, "--format", "json", "--horizon", "1h")
     outcome = throttlescope(*options)
     json.loads(outcome.out)
@@ -245,7 +245,7 @@ def test_the_help_names_every_setting():
 # Plots
 
 
-def test_a_plot_has_what_was_recorded_the_replay_and_both_futures(lake, tmp_path):
+def test_plot_shows_recorded_replayed_and_forecasts(lake, tmp_path):
     to = tmp_path / "plot.html"
     run_whatif(lake, "--set", "subscription.msg=1200", "--set", "processing_ms=2", "--plot", to)
     page = to.read_text(encoding="utf-8")
@@ -267,7 +267,7 @@ def test_a_plot_has_what_was_recorded_the_replay_and_both_futures(lake, tmp_path
     assert again.read_bytes() == to.read_bytes()
 
 
-def test_a_plot_without_a_likely_future_draws_its_edges(lake, tmp_path):
+def test_plot_without_likely_forecast_shows_range(lake, tmp_path):
     to = tmp_path / "plot.html"
     run_whatif(lake, "--set", "subscription.msg=none", "--plot", to)
     drawn = to.read_text(encoding="utf-8").split("Plotly.newPlot")[-1]
@@ -277,7 +277,7 @@ def test_a_plot_without_a_likely_future_draws_its_edges(lake, tmp_path):
 
 @pytest.mark.browser
 @needs_chromium
-def test_a_png_is_the_whole_figure(lake, tmp_path):
+def test_png_shows_the_whole_figure(lake, tmp_path):
     to = tmp_path / "plot.png"
     run_whatif(lake, "--set", "subscription.msg=1200", "--plot", to)
     content = to.read_bytes()
@@ -313,7 +313,7 @@ def test_a_png_is_the_whole_figure(lake, tmp_path):
         (("--config", "nowhere.toml"), "nowhere.toml"),
     ],
 )  # fmt: skip
-def test_wrong_options(lake, nothing_runs, options, words):
+def test_invalid_options_are_refused(lake, nothing_runs, options, words):
     outcome = throttlescope("whatif", "--lake", lake, "--subscription", SELECTOR, *options)
     assert (outcome.code, outcome.out) == (2, "")
     assert words in outcome.line
@@ -327,20 +327,20 @@ def test_wrong_options(lake, nothing_runs, options, words):
         (f"{TOPIC}#biling", f"No backlog of this subscription is in the lake; got {TOPIC}#biling. Fix: did you mean {SELECTOR}?"),
     ],
 )  # fmt: skip
-def test_a_subscription_that_is_not_there(lake, nothing_runs, subscription, words):
+def test_unknown_subscription_is_refused(lake, nothing_runs, subscription, words):
     outcome = throttlescope("whatif", "--lake", lake, "--subscription", subscription)
     assert (outcome.code, outcome.out) == (2, "")
     assert words in outcome.line
 
 
-def test_an_empty_lake_and_no_subscription(tmp_path, nothing_runs):
+def test_empty_lake_or_missing_subscription_is_refused(tmp_path, nothing_runs):
     outcome = throttlescope("whatif", "--lake", tmp_path, "--subscription", SELECTOR)
     assert (outcome.code, outcome.out) == (2, "")
     assert "There are no samples in this lake" in outcome.line
     assert "Missing option '--subscription'" in throttlescope("whatif", "--lake", tmp_path).line
 
 
-def test_a_change_that_makes_no_sense_here_is_one_line(lake):
+def test_inapplicable_change_is_refused(lake):
     outcome = throttlescope(
         "whatif", "--lake", lake, "--subscription", SELECTOR, "--set", "topic.period_s=5", "--quiet"
     )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from throttlescope.app.presentation.output import freshness, print_table
 from throttlescope.app.presentation.verdicts import subscription_text
+from throttlescope.ingest.core import subscription_name
 from throttlescope.models.messages.catalogue import sentence
 from throttlescope.models.messages.units import count, counted, minute_text, number, percent
 
@@ -85,7 +86,9 @@ def print_partitions(found: Sequence[SubscriptionPartitions], *, now_ms: int) ->
         [
             [
                 *((one.cluster,) if clusters else ()),
-                f"{one.topic.removeprefix('persistent://')}#{one.subscription}",
+                subscription_name.subscription_text(
+                    one.topic.removeprefix("persistent://"), None, one.subscription
+                ),
                 "-" if one.worst["partition"] < 0 else str(one.worst["partition"]),
                 one.worst["cause"],
                 one.worst["limiter"] or "-",

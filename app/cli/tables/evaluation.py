@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from throttlescope.app.presentation.output import print_table, write_result
+from throttlescope.ingest.core.subscription_name import subscription_text
 from throttlescope.models.evaluation.alarm import BASE_RATE
 from throttlescope.models.messages.catalogue import sentence
 from throttlescope.models.messages.units import count, percent, visible
@@ -162,9 +163,8 @@ def _classes(scores: Scores) -> None:
         title="Classes",
     )  # fmt: skip
     for state in scores.mostly_wrong:
-        partition = "" if state["partition"] < 0 else f"-partition-{state['partition']}"
         named = ", ".join(f"{name} {number}" for name, number in state["named"].items())
-        which = f"{state['recording']} {state['topic']}{partition}#{state['subscription']}"
+        which = f"{state['recording']} {subscription_text(state['topic'], state['partition'], state['subscription'])}"
         print(visible(sentence("evaluation.mostly_wrong", state=which, true=state["true"], named=named)))
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from throttlescope.ingest.core.subscription_name import subscription_text
 from throttlescope.models.throttling import Scenario, Simulation
 from throttlescope.models.throttling.columns import EVENTS
 from throttlescope.models.throttling.resolve import change_limits, place_of, rates_in_force
@@ -83,8 +84,7 @@ class PartitionSummary:
     @property
     def name(self) -> str:
         """As ``orders-partition-3#billing``."""
-        partition = "" if self.partition < 0 else f"-partition-{self.partition}"
-        return f"{self.topic}{partition}#{self.subscription}"
+        return subscription_text(self.topic, self.partition, self.subscription)
 
     @property
     def peak_entries(self) -> int:

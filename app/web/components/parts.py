@@ -9,6 +9,7 @@ from throttlescope.app.pipeline.sources.synthetic_history import CLUSTER as SYNT
 from throttlescope.app.presentation import format as fmt
 from throttlescope.app.presentation.causes import CAUSES, limiter_words
 from throttlescope.app.presentation.links.subscription import SubscriptionAddress, SubscriptionPartition
+from throttlescope.ingest.core.subscription_name import subscription_text
 from throttlescope.models.messages.catalogue import sentence
 
 
@@ -109,7 +110,7 @@ def subscription_link(row: dict, href: str | None = None) -> dcc.Link:
         ],
         href=href,
         className="row-link",
-        title=fmt.name(f"{row['cluster']}: {row['topic']}#{row['subscription']}"),
+        title=fmt.name(f"{row['cluster']}: {subscription_text(row['topic'], None, row['subscription'])}"),
     )
 
 

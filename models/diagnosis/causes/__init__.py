@@ -34,16 +34,30 @@ from throttlescope.models.diagnosis.causes.phantom_backlog import PHANTOM_BACKLO
 from throttlescope.models.diagnosis.causes.publish_burst import PUBLISH_BURST, publish_burst
 from throttlescope.models.diagnosis.causes.read_limit import READ_LIMIT, read_limit
 from throttlescope.models.diagnosis.causes.redelivery import REDELIVERY, redelivery
+from throttlescope.models.diagnosis.causes.remote_disconnected import REMOTE_DISCONNECTED, remote_disconnected
+from throttlescope.models.diagnosis.causes.remote_publish_limit import (
+    REMOTE_PUBLISH_LIMIT,
+    remote_publish_limit,
+)
+from throttlescope.models.diagnosis.causes.remote_quota import REMOTE_QUOTA, remote_quota
+from throttlescope.models.diagnosis.causes.remote_slow import REMOTE_SLOW, remote_slow
+from throttlescope.models.diagnosis.causes.replicator_stuck import REPLICATOR_STUCK, replicator_stuck
+from throttlescope.models.diagnosis.causes.schema_refused import SCHEMA_REFUSED, schema_refused
 from throttlescope.models.diagnosis.causes.slow_consumers import (
     SLOW_CONSUMERS,
     acks_behind,
     dispatch_stopped,
     slow_consumers,
 )
-from throttlescope.models.diagnosis.causes.throttled import THROTTLED, throttled
+from throttlescope.models.diagnosis.causes.throttled import THROTTLED, replicator_throttled, throttled
 from throttlescope.models.diagnosis.causes.topic_moved import TOPIC_MOVED, topic_moved
 from throttlescope.models.diagnosis.causes.undecided import no_cause_found
-from throttlescope.models.diagnosis.causes.unknown import UNKNOWN, not_enough_seen, replication_markers
+from throttlescope.models.diagnosis.causes.unknown import (
+    UNKNOWN,
+    not_enough_seen,
+    remote_not_seen,
+    replication_markers,
+)
 from throttlescope.models.diagnosis.symptoms import Symptoms
 
 #: Every cause, in the order in which a person wants to see them: worst first.
@@ -61,6 +75,12 @@ CAUSES: tuple[Cause, ...] = (
     PUBLISH_BURST,
     COLD_READS,
     READ_LIMIT,
+    REMOTE_PUBLISH_LIMIT,
+    REMOTE_SLOW,
+    REMOTE_QUOTA,
+    REMOTE_DISCONNECTED,
+    SCHEMA_REFUSED,
+    REPLICATOR_STUCK,
     TOPIC_MOVED,
     FILTER_REJECTS,
     HEALED_BY_LOSS,
@@ -99,6 +119,21 @@ RULES: tuple[Callable[[Symptoms], Standing | None], ...] = (
     healthy,
 )
 
+#: The same for a replicator, which has no consumers: a producer of the remote cluster takes what it reads.
+REPLICATOR_RULES: tuple[Callable[[Symptoms], Standing | None], ...] = (
+    not_enough_seen,
+    remote_quota,
+    remote_disconnected,
+    replicator_throttled,
+    draining,
+    remote_publish_limit,
+    remote_slow,
+    remote_not_seen,
+    schema_refused,
+    replicator_stuck,
+    healthy,
+)
+
 #: What a cause says of others: consumers that are blocked, hung or busy with a burst are slow as well.
 INCLUDES: dict[Cause, tuple[Cause, ...]] = {
     BOTH: (THROTTLED, SLOW_CONSUMERS),
@@ -116,7 +151,8 @@ def standings(s: Symptoms) -> tuple[Standing, ...]:
     What waits on a subscription of Pulsar itself is no incident, whichever cause would apply otherwise and however little was seen:
     its readers come and go with every restart.
     """
-    found = tuple(standing for rule in RULES if (standing := rule(s)) is not None)
+    rules = REPLICATOR_RULES if s.is_replicator else RULES
+    found = tuple(standing for rule in rules if (standing := rule(s)) is not None)
     if s.is_system and found != (NO_BACKLOG,):
         return (SYSTEM_BACKLOG,)
     return found or (UNKNOWN.because("no_cause"),)
@@ -143,7 +179,14 @@ __all__ = [
     "PUBLISH_BURST",
     "READ_LIMIT",
     "REDELIVERY",
+    "REMOTE_DISCONNECTED",
+    "REMOTE_PUBLISH_LIMIT",
+    "REMOTE_QUOTA",
+    "REMOTE_SLOW",
+    "REPLICATOR_RULES",
+    "REPLICATOR_STUCK",
     "RULES",
+    "SCHEMA_REFUSED",
     "SLOW_CONSUMERS",
     "SYSTEM_BACKLOG",
     "THROTTLED",

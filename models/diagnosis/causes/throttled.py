@@ -22,6 +22,14 @@ THROTTLED = Cause(
 )
 
 
+def replicator_throttled(s: Symptoms) -> Standing | None:
+    """A replicator's own limit holds its backlog; it has no queues that would speak against it."""
+    if not s.has_backlog:
+        return None
+    limited = limiters_say(s)
+    return limited if limited.cause == THROTTLED.name else None
+
+
 def throttled(s: Symptoms) -> Standing | None:
     """A limiter holds the backlog, alone or together with the consumers."""
     if not s.has_backlog:

@@ -19,7 +19,7 @@ UNKNOWN = Cause(
     reasons=(
         "little_seen", "served_twice", "backlog_not_measured", "limits_old", "partly_read", "markers", "dispatch_stuck",
         "hang_or_stuck", "dispatch_stopped", "consumers_or_storage", "bursts_under_unread_limit", "room_unused", "no_cause",
-        "unlikely",
+        "unlikely", "remote_not_seen",
     ),
 )  # fmt: skip
 
@@ -33,6 +33,13 @@ def not_enough_seen(s: Symptoms) -> Standing | None:
     if s.has_backlog is None:
         return UNKNOWN.because("backlog_not_measured")
     return None
+
+
+def remote_not_seen(s: Symptoms) -> Standing | None:
+    """What a replicator sent waits for the remote cluster, of which nothing was read: its publish limit, or too slow a way there."""
+    if not s.has_backlog or not s.holds("sends_wait") or s.holds("remote_pauses") is not None:
+        return None
+    return UNKNOWN.because("remote_not_seen")
 
 
 def replication_markers(s: Symptoms) -> Standing | None:

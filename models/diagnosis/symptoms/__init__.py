@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from throttlescope.ingest.core.subscription_name import remote_cluster
 from throttlescope.ingest.core.system_names import is_system
 from throttlescope.models.diagnosis.consumer_queues import QueueReading, read_queue
 from throttlescope.models.diagnosis.history import Burst, ObservedCapacity, burst_before, capacity_seen
@@ -19,6 +20,7 @@ from throttlescope.models.diagnosis.symptoms import (
     before,
     consumers,
     limiters,
+    replicators,
     surroundings,
 )
 from throttlescope.models.diagnosis.symptoms.symptom import Symptom, SymptomKind
@@ -70,6 +72,7 @@ KINDS: tuple[SymptomKind, ...] = (
     limiters.LIMIT_OBSERVED_LATER,
     limiters.LIMITS_OLD,
     limiters.LIMIT_NOT_IN_FORCE,
+    *replicators.KINDS,
     RULE,
 )
 SYMPTOMS: tuple[str, ...] = tuple(kind.name for kind in KINDS)
@@ -80,7 +83,7 @@ class Symptoms:
     """All that was measured in one window: every symptom once, the six limiters, and the consumers' queues.
 
     Capacity and burst come from the hours before it, and are looked for only where there is a backlog to explain.
-    ``is_system`` says that the subscription is Pulsar's own.
+    ``is_system`` says that the subscription is Pulsar's own, ``is_replicator`` that it is a replicator.
     """
 
     by_name: dict[str, Symptom]
@@ -89,6 +92,7 @@ class Symptoms:
     capacity: ObservedCapacity | None = None
     burst: Burst | None = None
     is_system: bool = False
+    is_replicator: bool = False
 
     def holds(self, name: str) -> bool | None:
         """The answer to a question; None where the window cannot tell."""
@@ -118,6 +122,7 @@ def examine(window: Window) -> Symptoms:
     has_backlog = present.holds or growing.holds or old.holds
     capacity = capacity_seen(window) if has_backlog else None
     burst = burst_before(window) if has_backlog else None
+    is_replicator = remote_cluster(window.key.subscription) is not None
     found = (
         backlog.coverage(window),
         backlog.served_twice(window),
@@ -160,6 +165,7 @@ def examine(window: Window) -> Symptoms:
         surroundings.filtering(window),
         surroundings.reads_wait(window),
         surroundings.counters_restarted(window),
+        *(replicators.replicator_symptoms(window) if is_replicator else replicators.OF_SUBSCRIPTION),
     )
     return Symptoms(
         {symptom.name: symptom for symptom in found},
@@ -168,6 +174,7 @@ def examine(window: Window) -> Symptoms:
         capacity,
         burst,
         is_system(window.key.topic, window.key.subscription),
+        is_replicator,
     )
 
 

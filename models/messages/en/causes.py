@@ -92,6 +92,44 @@ SENTENCES = {
     "cause.read_limit.first": "Look at the broker's in-flight read usage and its direct memory.",
     "cause.read_limit.never": "Do not raise a dispatch limit: this cap comes before it.",
     "cause.read_limit.because.memory_used_up": "the consumers have spare capacity, and the broker's memory for reads is used up",
+    # Remote publish limit
+    "cause.remote_publish_limit.label": "Remote publish limit",
+    "cause.remote_publish_limit.answer": "A publish limit of the remote cluster holds this replicator back",
+    "cause.remote_publish_limit.first": "Look at the publish limits of this topic in the remote cluster: who set them, and what they protect.",
+    "cause.remote_publish_limit.never": "Do not raise the replicator's own limit: it sends faster than the remote cluster accepts.",
+    "cause.remote_publish_limit.because.paused": "what was sent waits for an answer, and the remote cluster pauses publishing to the topic",
+    # Remote slow
+    "cause.remote_slow.label": "Remote too slow",
+    "cause.remote_slow.answer": "The remote cluster, or the network to it, cannot keep up",
+    "cause.remote_slow.first": "Measure delay and bandwidth to the remote cluster, and the publish latency there.",
+    "cause.remote_slow.never": "Do not raise a limit: no limit is the cause.",
+    "cause.remote_slow.because.answers_late": "what was sent waits for an answer, and the remote cluster pauses nobody",
+    # Remote quota
+    "cause.remote_quota.label": "Remote quota full",
+    "cause.remote_quota.answer": "The remote cluster refuses messages: a backlog there has reached its quota",
+    "cause.remote_quota.first": "Find the subscription in the remote cluster that is not read, and its backlog quota.",
+    "cause.remote_quota.never": "Do not raise the replicator's limit: the remote cluster takes nothing.",
+    "cause.remote_quota.because.full": "nothing is sent, and the topic's backlog in the remote cluster has reached its quota",
+    # Remote disconnected
+    "cause.remote_disconnected.label": "Remote disconnected",
+    "cause.remote_disconnected.answer": "The replicator is not connected to the remote cluster",
+    "cause.remote_disconnected.first": "Check that the remote cluster runs and can be reached from this broker, that the topic is there with as many "
+    "partitions, and that no backlog quota there is full.",
+    "cause.remote_disconnected.never": "Do not change limits: nothing can be sent. Message expiry and backlog quotas keep counting.",
+    "cause.remote_disconnected.because.not_connected": "entries wait, and the producer of the remote cluster is not connected",
+    # Refused by the remote
+    "cause.schema_refused.label": "Refused by the remote",
+    "cause.schema_refused.answer": "The remote cluster refuses what is sent to it",
+    "cause.schema_refused.first": "Read the broker's log for errors of this replicator; compare the topic's schemas in both clusters.",
+    "cause.schema_refused.never": "Do not raise a limit: the same entries would be sent more often.",
+    "cause.schema_refused.because.sent_again": "more is sent than is published, and the backlog does not fall",
+    # Replicator stuck
+    "cause.replicator_stuck.label": "Replicator stuck",
+    "cause.replicator_stuck.answer": "The replicator is connected and has stopped sending",
+    "cause.replicator_stuck.first": "Look at the cursor of the replicator in the topic's internal stats: pendingReadOps 0 and waitingReadOp false mean that "
+    "it reads no more. Unloading the topic starts it again.",
+    "cause.replicator_stuck.never": "Do not wait for it: it does not start again by itself.",
+    "cause.replicator_stuck.because.reads_nothing": "it is connected, sends nothing, and waits for no answer",
     # Topic moved
     "cause.topic_moved.label": "Topic moved",
     "cause.topic_moved.answer": "The topic moved or its broker restarted",
@@ -149,6 +187,9 @@ SENTENCES = {
         "the consumers have spare capacity and no limiter is near: the broker lost count of permits, or its reads are slow"
     ),
     "cause.unknown.because.no_cause": "no cause explains the backlog",
+    "cause.unknown.because.remote_not_seen": (
+        "what was sent waits for the remote cluster, of which nothing was read: a publish limit there, or a slow network or cluster"
+    ),
     "cause.unknown.because.unlikely": "{cause} is possible, but too uncertain to name",
     # Healthy
     "cause.healthy.label": "Healthy",

@@ -11,7 +11,7 @@ from throttlescope.app.services.promql.concurrency import ConcurrencyLimit
 from throttlescope.app.services.promql.errors import ApiError
 
 
-def test_a_place_is_given_back_whatever_happens():
+def test_place_is_released_after_an_error():
     concurrency = ConcurrencyLimit(1, 0)
     for _ in range(3):
         with pytest.raises(ZeroDivisionError), concurrency.place(1.0):
@@ -20,7 +20,7 @@ def test_a_place_is_given_back_whatever_happens():
         assert 30 < left_s <= 60
 
 
-def test_one_too_many_is_sent_away_at_once():
+def test_query_beyond_the_queue_is_refused_immediately():
     concurrency = ConcurrencyLimit(1, 0)
     with concurrency.place(1.0):
         begun_s = time.monotonic()
@@ -30,7 +30,7 @@ def test_one_too_many_is_sent_away_at_once():
         assert time.monotonic() - begun_s < 60
 
 
-def test_waiting_counts_against_the_time():
+def test_waiting_counts_toward_the_timeout():
     concurrency = ConcurrencyLimit(1, 1)
     with concurrency.place(1.0):
         with pytest.raises(ApiError, match="timed out in query queue") as caught, concurrency.place(0.05):
@@ -38,7 +38,7 @@ def test_waiting_counts_against_the_time():
         assert (caught.value.code, caught.value.kind) == (503, "timeout")
 
 
-def test_never_more_at_work_than_allowed():
+def test_running_queries_never_exceed_the_limit():
     concurrency, lock, at_work, most, done = ConcurrencyLimit(2, 20), threading.Lock(), 0, 0, []
 
     def query():

@@ -22,7 +22,7 @@ BACKLOG = "pulsar_subscription_back_log"
 EVENTS = "pulsar_subscription_dispatch_throttled_msg_events"
 
 
-def ask(url: str, method: str, path: str, parameters: Any = (), **headers: str) -> requests.Response:
+def send_request(url: str, method: str, path: str, parameters: Any = (), **headers: str) -> requests.Response:
     """Parameters go into the address, or with POST into a form."""
     where = {"data" if method == "POST" else "params": parameters}
     return requests.request(
@@ -30,7 +30,7 @@ def ask(url: str, method: str, path: str, parameters: Any = (), **headers: str) 
     )
 
 
-def compared(document: Any) -> Any:
+def with_sorted_series(document: Any) -> Any:
     """JSON with series in one order where Prometheus has that of its storage."""
     data = document.get("data")
     if isinstance(data, dict) and data.get("resultType") == "vector":
@@ -46,8 +46,8 @@ def both(prometheus, served, method: str, path: str, parameters: Any = ()) -> tu
     """Ours and theirs: status, kind of content and JSON."""
     found = []
     for url in (served.url, prometheus.url):
-        answer = ask(url, method, path, parameters)
-        found.append((answer.status_code, answer.headers["Content-Type"], compared(answer.json())))
+        answer = send_request(url, method, path, parameters)
+        found.append((answer.status_code, answer.headers["Content-Type"], with_sorted_series(answer.json())))
     return tuple(found)
 
 
@@ -79,7 +79,7 @@ QUERIES = (
 
 @pytest.mark.parametrize("query", QUERIES)
 @pytest.mark.parametrize("method", ["GET", "POST"])
-def test_instant_queries(prometheus, served, query, method):
+def test_instant_queries_match_prometheus(prometheus, served, query, method):
     for at in (AT, END, START):
         ours, theirs = both(prometheus, served, method, "api/v1/query", {"query": query, "time": at})
         assert ours == theirs
@@ -87,7 +87,7 @@ def test_instant_queries(prometheus, served, query, method):
 
 
 @pytest.mark.parametrize("query", [query for query in QUERIES if "[1h]" not in query and '"a' not in query])
-def test_range_queries(prometheus, served, query):
+def test_range_queries_match_prometheus(prometheus, served, query):
     if query == f"{BACKLOG}[2m]":
         query = f"sum_over_time({query})"
     for step in ("15", "1m", "47.5"):
@@ -98,14 +98,15 @@ def test_range_queries(prometheus, served, query):
         assert ours[0] == 200
 
 
-def test_a_query_gives_the_same_bytes(prometheus, served):
+def test_query_response_bytes_match_prometheus(prometheus, served):
     for path, parameters in (
         ("query", {"query": 'odd_numbers{cluster="odd"}[1d]', "time": END}),
         ("query_range", {**RANGE, "query": f"rate({EVENTS}[5m])"}),
         ("query", {"query": "odd_numbers", "time": START}),
     ):
         ours, theirs = (
-            ask(url, "GET", f"api/v1/{path}", parameters).content for url in (served.url, prometheus.url)
+            send_request(url, "GET", f"api/v1/{path}", parameters).content
+            for url in (served.url, prometheus.url)
         )
         assert ours.split(b',"infos"')[0] == theirs.split(b',"infos"')[0]
         assert len(ours) > 200
@@ -223,7 +224,7 @@ SAME = [
 
 
 @pytest.mark.parametrize(("path", "parameters"), SAME)
-def test_the_same_answer(prometheus, served, path, parameters):
+def test_json_and_status_match_prometheus(prometheus, served, path, parameters):
     ours, theirs = both(prometheus, served, "GET", f"api/v1/{path}", parameters)
     assert ours == theirs
     if path != "metadata" and not path.startswith("label/"):
@@ -250,7 +251,7 @@ REFUSED = (
 
 @pytest.mark.parametrize("query", REFUSED)
 @pytest.mark.parametrize("path", ["query", "query_range"])
-def test_a_text_that_is_no_promql(prometheus, served, query, path):
+def test_invalid_promql_is_bad_data(prometheus, served, query, path):
     ours, theirs = both(prometheus, served, "POST", f"api/v1/{path}", {**RANGE, "query": query})
     assert ours[:2] == theirs[:2] == (400, "application/json")
     for document in (ours[2], theirs[2]):
@@ -262,7 +263,7 @@ def test_a_text_that_is_no_promql(prometheus, served, query, path):
 
 @pytest.mark.parametrize("selector", ["up[", "sum(up)", "up[5m]", "up offset 5m", '{a=~"("}', "x{"])
 @pytest.mark.parametrize("path", ["labels", "label/job/values", "series"])
-def test_a_match_that_is_no_selector(prometheus, served, selector, path):
+def test_invalid_match_selector_is_bad_data(prometheus, served, selector, path):
     ours, theirs = both(prometheus, served, "GET", f"api/v1/{path}", {"match[]": selector})
     assert ours[:2] == theirs[:2] == (400, "application/json")
     begins = 'invalid parameter "match[]": 1:' if path == "series" else "1:"
@@ -281,7 +282,7 @@ def test_a_match_that_is_no_selector(prometheus, served, selector, path):
         f"{BACKLOG} * on (topic) {EVENTS}",
     ],
 )
-def test_data_that_a_query_has_no_answer_for(prometheus, served, query):
+def test_execution_errors_match_prometheus(prometheus, served, query):
     ours, theirs = both(prometheus, served, "POST", "api/v1/query", {"query": query, "time": AT})
     assert ours[:2] == theirs[:2] == (422, "application/json")
     assert ours[2].pop("error")
@@ -291,7 +292,7 @@ def test_data_that_a_query_has_no_answer_for(prometheus, served, query):
 
 @pytest.mark.parametrize("timeout", ["0", "-1", "1e-9", "NaN"])
 @pytest.mark.parametrize("path", ["query", "query_range"])
-def test_no_time_at_all(prometheus, served, timeout, path):
+def test_zero_timeout_reports_a_timeout(prometheus, served, timeout, path):
     """Prometheus says one of three things, by chance; we always the one that is true."""
     ours, theirs = both(prometheus, served, "POST", f"api/v1/{path}", {**RANGE, "timeout": timeout})
     assert theirs[0] in (400, 422, 503)
@@ -299,7 +300,7 @@ def test_no_time_at_all(prometheus, served, timeout, path):
     assert ours[2]["error"].startswith("query timed out in ")
 
 
-def test_a_limit_of_series(prometheus, served):
+def test_series_limit_adds_a_warning(prometheus, served):
     ours, theirs = both(prometheus, served, "GET", "api/v1/series", {"match[]": BACKLOG, "limit": "2"})
     assert len(ours[2]["data"]) == len(theirs[2]["data"]) == 2
     assert ours[2]["warnings"] == theirs[2]["warnings"]
@@ -329,23 +330,23 @@ def test_a_limit_of_series(prometheus, served):
         ("HEAD", "-/ready"),
     ],
 )
-def test_addresses_and_methods_that_are_none(prometheus, served, method, path):
+def test_unknown_paths_and_methods_match_prometheus(prometheus, served, method, path):
     found = []
     for url in (served.url, prometheus.url):
-        answer = ask(url, method, path)
+        answer = send_request(url, method, path)
         # Prometheus leaves the type of an empty answer out.
         kind = answer.headers["Content-Type"] if answer.content else None
         found.append((answer.status_code, kind, answer.headers.get("Allow"), answer.text))
     assert found[0] == found[1]
 
 
-def test_state(served):
+def test_ready_and_healthy_endpoints_answer(served):
     for word in ("Ready", "Healthy"):
-        answer = ask(served.url, "GET", f"-/{word.lower()}")
+        answer = send_request(served.url, "GET", f"-/{word.lower()}")
         assert (answer.status_code, answer.text) == (200, f"throttlescope is {word}.\n")
 
 
-def raw(url: str, method: str, path: str, body: bytes = b"", **headers: str) -> tuple[int, Any]:
+def raw_request(url: str, method: str, path: str, body: bytes = b"", **headers: str) -> tuple[int, Any]:
     """A request whose bytes no library mends."""
     connection = http.client.HTTPConnection(urlsplit(url).netloc, timeout=60)
     try:
@@ -381,28 +382,28 @@ FORM = {"Content-Type": "application/x-www-form-urlencoded"}
         ("GET", "/api/v1/label/utf8%2elabel/values", b"", {}),
     ],
 )  # fmt: skip
-def test_forms_are_read_as_go_reads_them(prometheus, served, method, path, body, headers):
-    assert raw(served.url, method, path, body, **headers) == raw(
+def test_forms_are_parsed_as_in_go(prometheus, served, method, path, body, headers):
+    assert raw_request(served.url, method, path, body, **headers) == raw_request(
         prometheus.url, method, path, body, **headers
     )
 
 
 @pytest.mark.parametrize("path", ["/api/v1/query?query=%ff", "/api/v1/query?query=up%7Ba=%22%ff%22%7D"])
-def test_bytes_that_are_no_text(prometheus, served, path):
-    ours, theirs = (raw(url, "GET", path) for url in (served.url, prometheus.url))
+def test_invalid_utf8_is_refused(prometheus, served, path):
+    ours, theirs = (raw_request(url, "GET", path) for url in (served.url, prometheus.url))
     assert ours[0] == theirs[0] == 400
     assert ours[1]["errorType"] == theirs[1]["errorType"]
 
 
-def test_a_request_that_is_too_long_is_refused(prometheus, served):
+def test_request_body_over_limit_is_refused(prometheus, served):
     body = b"query=1&x=" + b"y" * (10 * 2**20)
     for url in (prometheus.url, served.url):
-        status, document = raw(url, "POST", "/api/v1/query", body, **FORM)
+        status, document = raw_request(url, "POST", "/api/v1/query", body, **FORM)
         assert (status, document["errorType"]) == (400, "bad_data")
-    assert raw(served.url, "GET", "/api/v1/query?query=1&time=5")[0] == 200
+    assert raw_request(served.url, "GET", "/api/v1/query?query=1&time=5")[0] == 200
 
 
-def test_origins_may_read(prometheus, served):
+def test_cors_headers_match_prometheus(prometheus, served):
     names = [
         f"Access-Control-{name}"
         for name in ("Allow-Origin", "Allow-Headers", "Allow-Methods", "Expose-Headers")
@@ -414,7 +415,9 @@ def test_origins_may_read(prometheus, served):
         ("GET", "-/ready"),
     ):
         for headers in ({"Origin": "http://grafana.example"}, {}):
-            ours, theirs = (ask(url, method, path, **headers).headers for url in (served.url, prometheus.url))
+            ours, theirs = (
+                send_request(url, method, path, **headers).headers for url in (served.url, prometheus.url)
+            )
             assert [ours.get(name) for name in names] == [theirs.get(name) for name in names]
             assert ours.get("Vary") == theirs.get("Vary")
             assert ("Access-Control-Allow-Origin" in ours) == bool(headers) * path.startswith("api")
@@ -423,21 +426,21 @@ def test_origins_may_read(prometheus, served):
 @pytest.mark.parametrize(
     "accepted", ["gzip", "deflate", "gzip;q=1.0", "br, gzip", "deflate, gzip", "identity", ""]
 )
-def test_answers_are_compressed_on_request(prometheus, served, accepted):
+def test_compression_follows_accept_encoding(prometheus, served, accepted):
     parameters = {**RANGE, "query": BACKLOG, "step": "15"}
     ours, theirs = (
-        ask(url, "GET", "api/v1/query_range", parameters, **{"Accept-Encoding": accepted})
+        send_request(url, "GET", "api/v1/query_range", parameters, **{"Accept-Encoding": accepted})
         for url in (served.url, prometheus.url)
     )
     assert ours.headers.get("Content-Encoding") == theirs.headers.get("Content-Encoding")
     assert ours.json() == theirs.json()
 
 
-def test_a_dashboard_as_grafana_asks_for_it(prometheus, served):
+def test_grafana_dashboard_requests_match_prometheus(prometheus, served):
     """Version, labels for a matcher, values, series and the panels' queries as forms, metadata for the editor."""
     span = {"start": START, "end": END}
-    build = ask(served.url, "GET", "api/v1/status/buildinfo").json()
-    theirs = ask(prometheus.url, "GET", "api/v1/status/buildinfo").json()
+    build = send_request(served.url, "GET", "api/v1/status/buildinfo").json()
+    theirs = send_request(prometheus.url, "GET", "api/v1/status/buildinfo").json()
     assert build["data"].keys() == theirs["data"].keys()
     assert theirs["data"]["version"].startswith(build["data"]["version"])
     steps = [
@@ -456,18 +459,20 @@ def test_a_dashboard_as_grafana_asks_for_it(prometheus, served):
         assert ours == real
         assert ours[0] == 200
         assert ours[2]["data"]
-    known = ask(served.url, "GET", "api/v1/metadata").json()["data"]
+    known = send_request(served.url, "GET", "api/v1/metadata").json()["data"]
     assert known[BACKLOG] == [
         {"type": "gauge", "help": "undelivered plus delivered and not acknowledged", "unit": "entries"}
     ]
     assert known[EVENTS][0]["type"] == "counter"
     assert known["up"][0]["unit"] == ""
     assert set(known) == {BACKLOG, EVENTS, "up"}
-    assert ask(served.url, "GET", "api/v1/metadata", {"metric": "up"}).json()["data"].keys() == {"up"}
-    assert len(ask(served.url, "GET", "api/v1/metadata", {"limit": "2"}).json()["data"]) == 2
+    assert send_request(served.url, "GET", "api/v1/metadata", {"metric": "up"}).json()["data"].keys() == {
+        "up"
+    }
+    assert len(send_request(served.url, "GET", "api/v1/metadata", {"limit": "2"}).json()["data"]) == 2
 
 
-def test_prometheus_api_client_reads_both_alike(prometheus, served):
+def test_prometheus_api_client_gets_equal_results(prometheus, served):
     from prometheus_api_client import PrometheusApiClientException, PrometheusConnect
 
     start, end = (datetime.fromtimestamp(ms / 1000, UTC) for ms in (START_MS, END_MS))
@@ -498,7 +503,7 @@ def test_prometheus_api_client_reads_both_alike(prometheus, served):
         assert all(ours)
 
 
-def test_a_long_query_fits_a_form_and_a_long_address(prometheus, served):
+def test_long_query_works_by_get_and_post(prometheus, served):
     query = " or ".join(f'up{{instance="broker-{n}:8080",cluster="prod"}}' for n in range(100))
     parameters = {"query": query, "time": AT}
     assert 5_000 < len(urlencode(parameters)) < 8_000

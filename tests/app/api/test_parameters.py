@@ -30,7 +30,7 @@ SECOND_NS = 10**9
         ("0001-01-01T00:00:00Z", -62_135_596_800 * SECOND_NS),
     ],
 )
-def test_times(text, nanoseconds):
+def test_timestamps_are_parsed(text, nanoseconds):
     assert parse_time(text) == nanoseconds
 
 
@@ -41,7 +41,7 @@ def test_times(text, nanoseconds):
         "1970-02-30T00:00:00Z", "1970-01-01T24:00:00Z", "1970-01-01T00:00:60Z", "1970-01-01T00:00:00+25:00", "٣", "1" * 5000,
     ],
 )  # fmt: skip
-def test_times_that_are_none(text):
+def test_invalid_timestamps_are_refused(text):
     with pytest.raises(ValueError, match="to a valid timestamp"):
         parse_time(text)
 
@@ -59,19 +59,19 @@ def test_times_that_are_none(text):
         ("NaN", -1),
     ],
 )
-def test_durations(text, nanoseconds):
+def test_durations_are_parsed(text, nanoseconds):
     assert parse_duration(text) == nanoseconds
 
 
 @pytest.mark.parametrize(
     "text", ["", "x", "1m1h", "1.5m", "-5m", "5m ", "1e300", "Inf", "300y", "9" * 5000 + "s", "٣m"]
 )
-def test_durations_that_are_none(text):
+def test_invalid_durations_are_refused(text):
     with pytest.raises(ValueError, match="to a valid duration"):
         parse_duration(text)
 
 
-def test_integers():
+def test_integers_are_parsed_or_refused():
     assert [parse_integer(text) for text in ("0", "+7", "-7", "007")] == [0, 7, -7, 7]
     for text in ("", "1.0", "1_0", "٣", " 1"):
         with pytest.raises(ValueError, match="invalid syntax"):
@@ -81,13 +81,13 @@ def test_integers():
             parse_integer(text)
 
 
-def test_forms():
+def test_forms_are_parsed_into_pairs():
     assert parse_form(b"a=1&b=x+y%2Bz&a=2&&c&d=%00&e==&f=%zz&g=1;h=2") == [
         (b"a", b"1"), (b"b", b"x y+z"), (b"a", b"2"), (b"c", b""), (b"d", b"\0"), (b"e", b"="),
     ]  # fmt: skip
 
 
-def test_the_first_value_counts_and_bytes_that_are_no_text_are_refused():
+def test_first_value_wins_and_utf8_is_required():
     parameters = Parameters(parse_form(b"query=1&query=2&match[]=a&match%5B%5D=b&bad=%ff"))
     assert parameters.text("query") == "1"
     assert parameters.texts("match[]") == ["a", "b"]

@@ -49,7 +49,7 @@ def promtool(
         ("labels", SPAN, ("nothing",)),
     ],
 )
-def test_promtool_says_the_same(prometheus, served, kind, arguments, behind):
+def test_promtool_output_matches_prometheus(prometheus, served, kind, arguments, behind):
     ours, theirs = (promtool(url, kind, *arguments, behind=behind) for url in (served.url, prometheus.url))
     assert ours == theirs
     assert ours[0] == 0
@@ -71,7 +71,7 @@ def test_promtool_says_the_same(prometheus, served, kind, arguments, behind):
         ("labels", (*SPAN, "--match={}"), ("job",), "must contain at least one non-empty matcher"),
     ],
 )
-def test_promtool_fails_the_same(prometheus, served, kind, arguments, behind, words):
+def test_promtool_errors_match_prometheus(prometheus, served, kind, arguments, behind, words):
     ours, theirs = (promtool(url, kind, *arguments, behind=behind) for url in (served.url, prometheus.url))
     assert ours[:2] == theirs[:2]
     assert ours[0] == 1
@@ -80,7 +80,7 @@ def test_promtool_fails_the_same(prometheus, served, kind, arguments, behind, wo
 
 
 @pytest.mark.parametrize("state", ["healthy", "ready"])
-def test_promtool_finds_the_server_well(served, state):
+def test_promtool_health_checks_pass(served, state):
     done = subprocess.run(
         [str(promtool_binary()), "check", state, f"--url={served.url}"],
         capture_output=True,

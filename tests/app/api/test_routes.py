@@ -37,13 +37,13 @@ def failure(answer) -> tuple[int, str, str]:
     return answer.status_code, document["errorType"], document["error"]
 
 
-def lives_on(client) -> bool:
+def still_answers(client) -> bool:
     answer = client.get(f"/api/v1/query?query=count(up)&time={AT}")
     return answer.get_json()["data"]["result"][0]["value"][1] == "2"
 
 
 @pytest.mark.long
-def test_a_foreign_name_for_this_machine_is_refused(client, api_lake):
+def test_unknown_host_header_is_refused(client, api_lake):
     for path in ("/api/v1/query?query=1", "/-/ready"):
         assert client.get(path, headers={"Host": "attacker.example"}).status_code == 400
         assert client.get(path, headers={"Host": "localhost:8050"}).status_code == 200
@@ -61,7 +61,7 @@ def test_other_origins_need_permission(client):
     assert "Access-Control-Allow-Origin" not in answer.headers
 
 
-def test_origins_can_be_narrowed(api_lake):
+def test_cors_origins_can_be_restricted(api_lake):
     client = create_app(api_lake.root, cors_origin="https?://grafana[.]example").server.test_client()
     for origin, allowed in (("http://grafana.example", True), ("http://grafana.example.org", False)):
         answer = client.get("/api/v1/labels", headers={"Origin": origin})
@@ -69,16 +69,16 @@ def test_origins_can_be_narrowed(api_lake):
 
 
 @pytest.mark.long
-def test_the_sample_cap(api_lake):
+def test_sample_limit_ends_the_query(api_lake):
     client = client_with(api_lake, max_samples=100)
     assert failure(client.get("/api/v1/query_range", query_string={**RANGE, "query": f"rate({BACKLOG}[5m])"})) == (
         422, "execution", "query processing would load too many samples into memory in query execution",
     )  # fmt: skip
-    assert lives_on(client)
+    assert still_answers(client)
 
 
 @pytest.mark.long
-def test_the_time_out(api_lake):
+def test_query_timeout_is_reported(api_lake):
     client = client_with(api_lake, timeout_s=1e-9)
     found = failure(client.get("/api/v1/query_range", query_string=RANGE))
     assert found[:2] == (503, "timeout")
@@ -86,15 +86,15 @@ def test_the_time_out(api_lake):
     client = client_with(api_lake)
     failed = failure(client.get("/api/v1/query_range", query_string={**RANGE, "timeout": "0.000001"}))
     assert failed[:2] == (503, "timeout")
-    assert lives_on(client)
+    assert still_answers(client)
 
 
-def test_a_request_cannot_ask_for_more_time_than_there_is(api_lake):
+def test_request_timeout_cannot_exceed_server_timeout(api_lake):
     client = client_with(api_lake, timeout_s=1e-9)
     assert failure(client.get(f"/api/v1/query?query=up&time={AT}&timeout=1h"))[:2] == (503, "timeout")
 
 
-def test_a_pattern_that_grows_without_end_elsewhere(client):
+def test_exponential_regex_does_not_block_server(client):
     bomb = "(a*)*(a|aa)+" * 20 + "b"
     answer = client.get(
         "/api/v1/query",
@@ -104,20 +104,20 @@ def test_a_pattern_that_grows_without_end_elsewhere(client):
     assert (
         client.get("/api/v1/series", query_string={"match[]": f'{{job=~"{bomb}"}}'}).get_json()["data"] == []
     )
-    assert lives_on(client)
+    assert still_answers(client)
 
 
 @pytest.mark.parametrize(
     "text", ["(" * 500_000, "1+" * 300_000 + "1", "{" + "a" * 900_000, "\0" * 1000, "up" + " " * 10**6]
 )
-def test_a_hostile_text(client, text):
+def test_hostile_query_text_is_answered(client, text):
     answer = client.post("/api/v1/query", data={"query": text, "time": AT})
     assert answer.status_code in (200, 400)
     assert answer.get_json()["status"] in ("success", "error")
-    assert lives_on(client)
+    assert still_answers(client)
 
 
-def test_a_name_beyond_what_is_carried_is_refused_with_the_part_concerned(client):
+def test_unsupported_function_is_refused_by_name(client):
     answer = client.get("/api/v1/query", query_string={"query": "info(up)", "time": AT})
     code, kind, words = failure(answer)
     assert (code, kind) == (400, "bad_data")
@@ -125,7 +125,7 @@ def test_a_name_beyond_what_is_carried_is_refused_with_the_part_concerned(client
     assert "info" in words
 
 
-def test_a_long_answer_is_sent_in_pieces_and_is_the_same(client, monkeypatch):
+def test_long_answer_is_streamed_in_chunks(client, monkeypatch):
     parameters = {**RANGE, "query": f"{BACKLOG} or up", "stats": "all"}
     whole = client.get("/api/v1/query_range", query_string=parameters)
     assert "Content-Length" in whole.headers
@@ -160,7 +160,7 @@ class _AnnotatedQueries:
         return QueryAnswer("vector", Steps.at(time_ms), empty(1), self.annotations)
 
 
-def test_ten_annotations_are_shown_and_the_rest_are_counted():
+def test_annotations_beyond_ten_are_counted():
     warnings, infos = (
         [Annotation(kind, str(n)) for n in range(count)] for kind, count in (("warning", 13), ("info", 10))
     )
@@ -197,58 +197,58 @@ def broken(api_lake, tmp_path):
     return root, files
 
 
-def query_of(client, query):
+def range_query(client, query):
     return client.get("/api/v1/query_range", query_string={**RANGE, "query": query})
 
 
-def test_a_torn_file(broken):
+def test_truncated_file_is_an_internal_error(broken):
     root, files = broken
     client = create_app(root).server.test_client()
     for file in files:
         file.write_bytes(file.read_bytes()[:100])
     for _ in range(2):
-        code, kind, words = failure(query_of(client, BACKLOG))
+        code, kind, words = failure(range_query(client, BACKLOG))
         assert (code, kind) == (500, "internal")
         assert "Files of table samples are damaged" in words
         assert "\n" not in words
-        assert lives_on(client)
+        assert still_answers(client)
 
 
-def test_a_file_that_is_gone(broken):
+def test_missing_file_is_an_internal_error(broken):
     root, files = broken
     client = create_app(root).server.test_client()
     for file in files:
         file.unlink()
-    assert failure(query_of(client, BACKLOG))[:2] == (500, "internal")
-    assert lives_on(client)
+    assert failure(range_query(client, BACKLOG))[:2] == (500, "internal")
+    assert still_answers(client)
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("column", ["values", "timestamps_ms", "series_id", "stale_ms"])
-def test_a_missing_column(broken, column):
+def test_missing_column_is_an_internal_error(broken, column):
     root, files = broken
     for file in files:
         pq.write_table(pq.read_table(file).drop_columns([column]), file)
     client = create_app(root).server.test_client()
-    code, kind, words = failure(query_of(client, BACKLOG))
+    code, kind, words = failure(range_query(client, BACKLOG))
     assert (code, kind) == (500, "internal")
     assert column in words
-    assert lives_on(client)
+    assert still_answers(client)
 
 
-def test_a_catalogue_without_labels(broken):
+def test_catalogue_without_labels_is_not_ready(broken):
     root, _ = broken
     for file in (root / "series" / "data").rglob("*.parquet"):
         pq.write_table(pq.read_table(file).drop_columns(["labels"]), file)
     client = create_app(root).server.test_client()
     assert failure(client.get("/api/v1/labels"))[:2] == (500, "internal")
-    assert failure(query_of(client, BACKLOG))[:2] == (500, "internal")
+    assert failure(range_query(client, BACKLOG))[:2] == (500, "internal")
     assert client.get("/-/ready").status_code == 503
     assert client.get("/-/healthy").status_code == 200
     assert client.get("/api/v1/query?query=1").status_code == 200
 
 
-def test_a_log_that_is_none(broken, caplog):
+def test_corrupt_delta_log_is_logged(broken, caplog):
     root, _ = broken
     client = create_app(root).server.test_client()
     for log in (root / "series" / "_delta_log").glob("*.json"):
@@ -261,9 +261,9 @@ def test_a_log_that_is_none(broken, caplog):
     assert client.get("/-/ready").get_data(as_text=True).startswith("Service Unavailable: the API")
 
 
-def test_an_empty_folder_answers_nothing(tmp_path):
+def test_empty_folder_returns_empty_results(tmp_path):
     client = create_app(tmp_path).server.test_client()
-    assert query_of(client, "up").get_json()["data"]["result"] == []
+    assert range_query(client, "up").get_json()["data"]["result"] == []
     for path in ("labels", "label/job/values", "series?match[]=up"):
         assert client.get(f"/api/v1/{path}").get_json() == {"status": "success", "data": []}
     assert client.get("/-/ready").status_code == 200
@@ -281,12 +281,12 @@ def test_new_samples_are_seen(api_lake, tmp_path):
     assert client.get("/api/v1/label/job/values").get_json()["data"] == ["pulsar"]
 
 
-def test_nothing_is_written(api_lake, client):
+def test_requests_do_not_write_files(api_lake, client):
     def files():
         return {path: path.stat().st_mtime_ns for path in Path(api_lake.root).rglob("*")}
 
     before = files()
-    query_of(client, f"sum(rate({BACKLOG}[5m]))")
+    range_query(client, f"sum(rate({BACKLOG}[5m]))")
     for method in ("GET", "POST", "PUT", "DELETE"):
         for path in (
             "query",

@@ -48,7 +48,7 @@ def table(url: str) -> str:
     return answer.text
 
 
-def test_a_lake_of_samples_alone_is_served(served):
+def test_lake_without_verdicts_is_served(served):
     page = table(served.url)
     assert "No verdicts yet." in page
     assert "throttlescope run" in page
@@ -79,7 +79,7 @@ def test_pages_do_not_wait_for_queries(api_lake, tmp_path):
         assert requests.get(f"{server.url}/api/v1/query?query=1", timeout=60).status_code == 200
 
 
-def test_query_over_the_time_limit_has_an_error(api_lake, tmp_path):
+def test_query_over_time_limit_returns_timeout(api_lake, tmp_path):
     with serving(api_lake.root, tmp_path / "log", "--query-timeout", "100ms") as server:
         found = requests.post(f"{server.url}/api/v1/query_range", data=SLOW, timeout=300)
         assert (found.status_code, found.json()["errorType"]) == (503, "timeout")
@@ -92,7 +92,7 @@ def test_query_over_the_time_limit_has_an_error(api_lake, tmp_path):
         assert code == 200
 
 
-def test_a_cap_of_samples_is_that_of_the_flag(api_lake, tmp_path):
+def test_sample_limit_flag_is_applied(api_lake, tmp_path):
     with serving(api_lake.root, tmp_path / "log", "--query-max-samples", "5") as server:
         parameters = {"query": "up[1h]", "time": "1700001800"}
         found = requests.get(f"{server.url}/api/v1/query", params=parameters, timeout=60)

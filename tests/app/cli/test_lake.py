@@ -23,20 +23,20 @@ def lake(tmp_path):
     return lake
 
 
-def of(lake, *arguments):
+def lake_json(lake, *arguments):
     outcome = throttlescope("lake", *arguments, "--lake", lake.root, "--format", "json")
     assert outcome.code == 0, outcome.err
     return json.loads(outcome.out)
 
 
-def long_ago(lake):
+def make_files_old(lake):
     """Files written long ago, as the vacuum sees it."""
     for file in lake.storage.list():
         os.utime(lake.storage.address(file.relative_path), (1, 1))
 
 
-def test_show_says_what_is_there(lake):
-    shown = {row["table"]: row for row in of(lake, "show")["tables"]}
+def test_show_lists_rows_files_and_sizes(lake):
+    shown = {row["table"]: row for row in lake_json(lake, "show")["tables"]}
     assert set(shown) == {"verdicts", "samples"}
     verdicts = shown["verdicts"]
     assert (verdicts["rows"], verdicts["files"], verdicts["version"], verdicts["format_version"]) == (
@@ -55,19 +55,19 @@ def test_show_says_what_is_there(lake):
 
 
 @pytest.mark.long
-def test_history_says_what_changed(lake):
+def test_history_describes_each_version(lake):
     old = lake.files("verdicts", between={"window_start_ms": (HOUR, HOUR)})
     new = write_data_file(lake.root, "verdicts", table_of("verdicts", [verdict(0, backlog_entries=7.0)]))
     lake.commit("verdicts", [new], old, run_id="third")
     lake.commit(
         "verdicts", [], lake.files("verdicts", between={"window_start_ms": (HOUR, HOUR)}), run_id="fourth"
     )
-    shown = of(lake, "history", "verdicts")["versions"]
-    said = [
+    shown = lake_json(lake, "history", "verdicts")["versions"]
+    changes = [
         (row["version"], row["run_id"], row["what"], row["files_added"], row["files_removed"])
         for row in shown
     ]
-    assert said == [
+    assert changes == [
         (3, "fourth", "removed", 0, 1), (2, "third", "replaced", 1, 1), (1, "second", "added", 2, 0),
         (0, "first", "created", 3, 0),
     ]  # fmt: skip
@@ -76,40 +76,40 @@ def test_history_says_what_changed(lake):
         HOUR + 2 * BLOCK_MS,
         ["prod"],
     )
-    assert len(of(lake, "history", "verdicts", "--limit", "1")["versions"]) == 1
+    assert len(lake_json(lake, "history", "verdicts", "--limit", "1")["versions"]) == 1
     assert "replaced" in throttlescope("lake", "history", "verdicts", "--lake", lake.root).out
 
 
 @pytest.mark.long
-def test_compact_expire_vacuum(lake):
-    assert of(lake, "compact")["tables"][0]["files_before"] == 0  # the files have only just come
-    dry = {row["table"]: row for row in of(lake, "compact", "--settled", "0s", "--dry-run")["tables"]}
+def test_compact_expire_and_vacuum_keep_current_rows(lake):
+    assert lake_json(lake, "compact")["tables"][0]["files_before"] == 0  # the files have only just come
+    dry = {row["table"]: row for row in lake_json(lake, "compact", "--settled", "0s", "--dry-run")["tables"]}
     assert (dry["verdicts"]["files_before"], lake.version("verdicts")) == (5, 1)
-    done = {row["table"]: row for row in of(lake, "compact", "--settled", "0s", "--quiet")["tables"]}
+    done = {row["table"]: row for row in lake_json(lake, "compact", "--settled", "0s", "--quiet")["tables"]}
     assert (done["verdicts"]["files_before"], done["verdicts"]["files_after"]) == (5, 2)
-    assert of(lake, "history", "verdicts")["versions"][0]["what"] == "compacted"
+    assert lake_json(lake, "history", "verdicts")["versions"][0]["what"] == "compacted"
 
-    (gone,) = of(lake, "expire", "--older-than", "2d", "--table", "samples")["tables"]
+    (gone,) = lake_json(lake, "expire", "--older-than", "2d", "--table", "samples")["tables"]
     assert (gone["table"], gone["rows"], lake.version("samples")) == ("samples", 1, 0)
-    assert of(lake, "expire", "--older-than", "2d", "--table", "samples", "--yes")["done"]
+    assert lake_json(lake, "expire", "--older-than", "2d", "--table", "samples", "--yes")["done"]
     assert lake.read("samples").num_rows == 0
     assert lake.read("verdicts").num_rows == 5
 
-    assert of(lake, "vacuum")["tables"] == []
-    long_ago(lake)
-    found = of(lake, "vacuum", "--older-than", "0s", "--even-if-in-use")
+    assert lake_json(lake, "vacuum")["tables"] == []
+    make_files_old(lake)
+    found = lake_json(lake, "vacuum", "--older-than", "0s", "--even-if-in-use")
     assert {row["table"]: row["files"] for row in found["tables"]} == {"samples": 1, "verdicts": 5}
     assert (found["done"], found["deleted_files"]) == (False, None)
     assert len(lake.storage.list("verdicts/data")) == 7
-    assert of(lake, "vacuum", "--older-than", "0s", "--even-if-in-use", "--yes")["deleted_files"] == 6
+    assert lake_json(lake, "vacuum", "--older-than", "0s", "--even-if-in-use", "--yes")["deleted_files"] == 6
     assert len(lake.storage.list("verdicts/data")) == 2
-    assert of(lake, "check")["faults"] == []
+    assert lake_json(lake, "check")["faults"] == []
     assert lake.read("verdicts").num_rows == 5
 
 
 @pytest.mark.long
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (["vacuum", "--older-than", "1h"], "less than readers and running commands may need; got 1 h"),
         (["expire", "--older-than", "1d"], "--older-than is too short; got 1d; expected 2d or more"),
@@ -122,13 +122,13 @@ def test_compact_expire_vacuum(lake):
         (["show", "--table", "nothing"], "No such table; got 'nothing'"),
     ],
 )
-def test_what_is_not_right_is_one_line_and_exit_code_2(lake, arguments, said):
+def test_invalid_arguments_exit_with_code_2(lake, arguments, message):
     outcome = throttlescope("lake", *arguments, "--lake", lake.root)
     assert outcome.code == 2
-    assert pytest.importorskip("re").search(said, outcome.line)
+    assert pytest.importorskip("re").search(message, outcome.line)
 
 
-def test_check_fails_where_a_file_is_missing(lake):
+def test_check_fails_when_a_file_is_missing(lake):
     file = lake.files("verdicts")[0]
     os.unlink(file.path)
     outcome = throttlescope("lake", "check", "--lake", lake.root)
@@ -144,7 +144,7 @@ def test_check_fails_where_a_file_is_missing(lake):
         ["diagnose", "--start", "2026-11-20T00:00:00Z", "--end", "2026-11-20T01:00:00Z"],
     ],
 )  # fmt: skip
-def test_a_lake_of_a_newer_version_is_refused_by_every_command(lake, monkeypatch, arguments):
+def test_every_command_refuses_newer_lake_format(lake, monkeypatch, arguments):
     with monkeypatch.context() as later:
         for table in ("signals", "limits"):
             later.setitem(TABLES, table, replace(TABLES[table], format_version=3))
@@ -161,7 +161,7 @@ def test_a_lake_of_a_newer_version_is_refused_by_every_command(lake, monkeypatch
     assert sorted(Path(lake.root).rglob("*")) == before
 
 
-def test_missing_files_are_one_line_and_exit_code_1(lake):
+def test_missing_files_exit_with_code_1(lake):
     for file in lake.files("verdicts"):
         os.unlink(file.path)
     outcome = throttlescope("verdicts", "--all", "--lake", lake.root)
@@ -170,7 +170,7 @@ def test_missing_files_are_one_line_and_exit_code_1(lake):
 
 
 @pytest.mark.long
-def test_verdicts_and_promql_as_of(lake):
+def test_as_of_reads_an_older_version(lake):
     def windows(*arguments):
         outcome = throttlescope("verdicts", "--all", "--format", "json", "--lake", lake.root, *arguments)
         assert outcome.code == 0, outcome.err

@@ -58,7 +58,7 @@ def billing(lake) -> str:
 # -- opening -------------------------------------------------------------------------------
 
 
-def test_a_folder_without_a_lake_is_refused_in_one_line(tmp_path):
+def test_missing_lake_is_refused_in_one_line(tmp_path):
     with pytest.raises(InputError, match="There is no lake there") as caught:
         open_lake(tmp_path / "nothing")
     assert caught.value._render_traceback_() == [f"InputError: {caught.value}"]
@@ -66,13 +66,13 @@ def test_a_folder_without_a_lake_is_refused_in_one_line(tmp_path):
 
 
 @pytest.mark.long
-def test_a_session_and_a_master_are_one_too_many(folder):
+def test_session_and_master_exclude_each_other(folder):
     with pytest.raises(InputError, match="Spark is configured twice"):
         open_lake(folder, session=object(), master="local[1]")
 
 
 @pytest.mark.long
-def test_the_configuration_names_the_lake(folder, tmp_path):
+def test_lake_path_comes_from_configuration(folder, tmp_path):
     config = tmp_path / "throttlescope.toml"
     config.write_text(f"lake = {json.dumps(str(folder))}\n")
     assert open_lake(config=config).lake.root == str(folder)
@@ -84,13 +84,13 @@ def test_the_configuration_names_the_lake(folder, tmp_path):
 @pytest.mark.parametrize(
     "moment", ["2026-11-20T10:00:00Z", datetime(2026, 11, 20, 10), datetime(2026, 11, 20, 10, tzinfo=UTC)]
 )
-def test_a_moment_is_text_or_a_datetime(moment):
+def test_time_accepts_text_and_datetime(moment):
     assert moment_ms(moment) == 1_795_168_800_000
     assert moment_ms(moment_ms(moment)) == 1_795_168_800_000
 
 
 @pytest.mark.parametrize("moment", ["yesterday", 1.5, True, object()])
-def test_what_is_no_time_is_refused(moment):
+def test_invalid_time_is_refused(moment):
     with pytest.raises(InputError, match="A time cannot be read"):
         moment_ms(moment)
 
@@ -100,7 +100,7 @@ def test_what_is_no_time_is_refused(moment):
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", ["backlog", "rates", "events", "holding", "causes"])
-def test_a_chart_is_a_plotly_figure_with_colours_of_its_own(lake, billing, name):
+def test_chart_sets_its_own_colours(lake, billing, name):
     chart = getattr(lake.figures, name)(billing)
     assert isinstance(chart, Chart)
     assert len(chart.data) > 0
@@ -109,7 +109,7 @@ def test_a_chart_is_a_plotly_figure_with_colours_of_its_own(lake, billing, name)
     assert chart.layout.font.color == "#33383d"
 
 
-def test_a_chart_asks_no_network_and_does_not_offer_to_upload(lake, billing, monkeypatch):
+def test_chart_needs_no_network_or_upload(lake, billing, monkeypatch):
     monkeypatch.setattr("plotly.io.renderers.default", "plotly_mimetype")
     chart = lake.figures.backlog(billing)
     bundle = chart._repr_mimebundle_()
@@ -120,7 +120,7 @@ def test_a_chart_asks_no_network_and_does_not_offer_to_upload(lake, billing, mon
     assert len(repr(chart)) < 100
 
 
-def test_a_range_narrows_a_chart(lake, billing):
+def test_range_limits_the_chart(lake, billing):
     start_ms, end_ms = START_MS + 30 * MINUTE_MS, START_MS + 60 * MINUTE_MS
     chart = lake.figures.backlog(billing, start=start_ms, end=format_time(end_ms))
     assert list(chart.layout.xaxis.range) == [start_ms, end_ms]
@@ -128,7 +128,7 @@ def test_a_range_narrows_a_chart(lake, billing):
 
 
 @pytest.mark.parametrize(
-    ("options", "says"),
+    ("options", "message"),
     [
         ({"subscription": "billing"}, "A subscription cannot be read"),
         ({"subscription": "persistent://a/b/nothing#billing"}, "no minutes of this subscription"),
@@ -136,13 +136,13 @@ def test_a_range_narrows_a_chart(lake, billing):
         ({"start": END_MS, "end": START_MS}, "start is not before the end"),
     ],
 )
-def test_a_chart_of_nothing_is_refused(lake, billing, options, says):
-    with pytest.raises(InputError, match=says):
+def test_chart_without_data_is_refused(lake, billing, options, message):
+    with pytest.raises(InputError, match=message):
         lake.figures.backlog(**({"subscription": billing} | options))
 
 
-def test_what_was_not_measured_is_not_drawn(lake, billing):
-    """The sample lake tells no ages."""
+def test_missing_measurements_are_not_plotted(lake, billing):
+    """The sample lake has no ages."""
     with pytest.raises(InputError, match="no data to plot"):
         lake.figures.age(billing)
 
@@ -150,7 +150,7 @@ def test_what_was_not_measured_is_not_drawn(lake, billing):
 @pytest.mark.parametrize(
     ("column", "value", "fix"), [("partition", 7, "partition-N"), ("cluster", "b", "cluster=")]
 )
-def test_one_name_of_several_is_refused(lake, billing, column, value, fix):
+def test_ambiguous_subscription_name_is_refused(lake, billing, column, value, fix):
     name = SubscriptionName.of(billing)
     rows = lake.lake.read("signals", where=pc.field("topic") == name.topic)
     one = rows.slice(0, 1)
@@ -169,7 +169,7 @@ def test_one_name_of_several_is_refused(lake, billing, column, value, fix):
 # -- PromQL --------------------------------------------------------------------------------
 
 
-def test_an_answer_becomes_a_row_per_point(lake):
+def test_query_answer_has_one_row_per_point(lake):
     answer = evaluate(lake, f"{BACKLOG} > 500", START_MS, END_MS, "5m")
     points = [
         (labels, int(at_ms), value)
@@ -182,7 +182,7 @@ def test_an_answer_becomes_a_row_per_point(lake):
     assert [(dict(labels), at_ms, value) for labels, at_ms, value in got] == points
 
 
-def test_one_moment_is_the_newest_by_default(lake):
+def test_instant_query_defaults_to_newest_sample(lake):
     table = answer_table(evaluate(lake, BACKLOG, None, None, None))
     newest_ms = lake.queries.catalogue().newest_ms
     assert table.num_rows > 1
@@ -192,14 +192,14 @@ def test_one_moment_is_the_newest_by_default(lake):
     ]
 
 
-def test_an_answer_without_series_has_the_same_columns(lake):
+def test_empty_answer_has_the_same_columns(lake):
     table = answer_table(evaluate(lake, "nothing_like_it", START_MS, END_MS, "5m"))
     assert (table.num_rows, table.column_names) == (0, ["labels", "time_ms", "value"])
     assert isinstance(promql_chart(evaluate(lake, "nothing_like_it", START_MS, END_MS, "5m")), Chart)
 
 
 @pytest.mark.parametrize(
-    ("query", "times", "says"),
+    ("query", "times", "message"),
     [
         ("sum(", {"start": START_MS}, "PromQL cannot be read"),
         ("1", {"start": START_MS, "step": "0s"}, "The step must be more than 0"),
@@ -208,13 +208,13 @@ def test_an_answer_without_series_has_the_same_columns(lake):
         ("1", {"start": END_MS, "end": START_MS}, "start is after the end"),
     ],
 )
-def test_invalid_queries_are_refused(lake, query, times, says):
+def test_invalid_queries_are_refused(lake, query, times, message):
     options = {"start": None, "end": None, "step": None, "at": None} | times
-    with pytest.raises(InputError, match=says):
+    with pytest.raises(InputError, match=message):
         evaluate(lake, query, options["start"], options["end"], options["step"], options["at"])
 
 
-def test_a_query_is_drawn_with_a_name_for_each_line(lake):
+def test_query_chart_names_each_line(lake):
     chart = lake.figures.promql(f"max by (subscription) ({BACKLOG})", START_MS, END_MS, "5m", title="entries")
     answer = evaluate(lake, f"max by (subscription) ({BACKLOG})", START_MS, END_MS, "5m")
     names = [trace.name for trace in chart.data]
@@ -228,7 +228,7 @@ def test_a_query_is_drawn_with_a_name_for_each_line(lake):
 # -- answers -------------------------------------------------------------------------------
 
 
-def test_why_tells_the_verdict_of_a_moment(lake, billing):
+def test_why_shows_the_verdict_at_a_time(lake, billing):
     why = lake.why(billing, at=END_MS)
     rows = read_verdicts(lake.lake, VerdictFilter(subscription=billing))
     newest = next(row for row in rows if row["window_end_ms"] == END_MS)
@@ -239,7 +239,7 @@ def test_why_tells_the_verdict_of_a_moment(lake, billing):
     assert text.startswith("#### ")
 
 
-def test_why_not_so_early(lake, billing):
+def test_why_before_first_data_is_refused(lake, billing):
     with pytest.raises(InputError, match="has no data of this subscription at that time"):
         lake.why(billing, at=START_MS - 10 * MINUTE_MS)
 
@@ -247,7 +247,7 @@ def test_why_not_so_early(lake, billing):
 # -- rules ---------------------------------------------------------------------------------
 
 
-def test_rules_are_checked_when_they_are_given(lake, tmp_path):
+def test_rules_are_validated_when_loaded(lake, tmp_path):
     assert "record my:backlog:sum, alert MyBacklog" in repr(lake.rules(RULES))
     with pytest.raises(InputError, match="line 6"):
         lake.rules(RULES.replace("sum by", "summ by"))
@@ -255,7 +255,7 @@ def test_rules_are_checked_when_they_are_given(lake, tmp_path):
         lake.rules(tmp_path / "nothing.yml")
 
 
-def test_rules_are_written_as_they_were_given(lake, tmp_path):
+def test_exported_rules_are_unchanged(lake, tmp_path):
     path = lake.rules(RULES).export(tmp_path / "mine.rules.yml")
     assert path.read_text() == RULES
     assert lake.rules(path).file.groups[0].name == "mine"
@@ -273,7 +273,7 @@ def on_spark(folder, _spark_session) -> OpenLake:
 
 
 @pytest.mark.spark
-def test_tables_hold_what_the_lake_holds(on_spark, billing):
+def test_dataframes_match_the_lake_tables(on_spark, billing):
     stored = on_spark.lake.read("signals")
     assert on_spark.signals().count() == stored.num_rows
     start_ms, end_ms = START_MS + 30 * MINUTE_MS, START_MS + 60 * MINUTE_MS
@@ -289,7 +289,7 @@ def test_tables_hold_what_the_lake_holds(on_spark, billing):
 
 
 @pytest.mark.spark
-def test_verdicts_and_subscriptions_are_those_of_the_command_line(on_spark, billing):
+def test_dataframes_match_the_command_line(on_spark, billing):
     rows = read_verdicts(
         on_spark.lake, VerdictFilter(subscription=billing, start_ms=START_MS + 1, end_ms=END_MS)
     )
@@ -308,7 +308,7 @@ def test_verdicts_and_subscriptions_are_those_of_the_command_line(on_spark, bill
 
 
 @pytest.mark.spark
-def test_what_a_table_does_not_have_is_refused(on_spark, billing):
+def test_unknown_table_or_column_is_refused(on_spark, billing):
     with pytest.raises(InputError, match="There is no such table"):
         on_spark.table("verdict")
     with pytest.raises(InputError, match="has no topic"):
@@ -318,7 +318,7 @@ def test_what_a_table_does_not_have_is_refused(on_spark, billing):
 
 
 @pytest.mark.spark
-def test_open_backlogs_touch_every_later_range(on_spark):
+def test_open_episodes_appear_in_later_ranges(on_spark):
     """Files are pruned by their starts alone: an episode without an end goes on."""
     rows = on_spark.lake.read("episodes").to_pylist()
     open_ones = {row["episode_id"] for row in rows if row["end_ms"] is None}

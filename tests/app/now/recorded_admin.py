@@ -27,7 +27,7 @@ _TOPIC = {
 
 
 class RecordedAdmin:
-    """Answers ``(method, path, headers)``; ``asked`` are the paths so far."""
+    """Answers ``(method, path, headers)``; ``requested`` are the paths so far."""
 
     def __init__(self, recorded: Recorded, until_ms: int) -> None:
         self.requested: list[str] = []

@@ -1,4 +1,4 @@
-"""One topic's questions to the admin API: all of them, as many as there is time for, or none."""
+"""What is read of one topic from the admin API: everything, as much as the deadline allows, or nothing."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def admin_within(
 
 
 @pytest.mark.long
-def test_limits_statistics_and_consumers_of_every_partition(recorded, admin):
+def test_limits_and_consumers_are_read_per_partition(recorded, admin):
     with answering(admin) as url:
         admin_data = read_topic_admin(admin_within(url, Deadline(60)), recorded.topic)
     assert admin_data.failures == ()
@@ -52,7 +52,7 @@ def test_limits_statistics_and_consumers_of_every_partition(recorded, admin):
     }
 
 
-class OfCalls(Deadline):
+class CallCountDeadline(Deadline):
     """A clock of calls: each takes its share of a second, however fast the machine is."""
 
     @property
@@ -67,7 +67,7 @@ def test_requests_after_the_deadline_stay_unknown(recorded, admin):
     no_cancel.requested = lambda: len(admin.requested)
     with answering(admin) as url:
         # Fifty calls a second: of some thirty questions about half a second's worth is asked.
-        deadline = OfCalls(0.3, no_cancel)
+        deadline = CallCountDeadline(0.3, no_cancel)
         admin_data = read_topic_admin(admin_within(url, deadline, calls_per_s=CALLS_PER_S), recorded.topic)
     assert 0 < admin_data.requests == len(admin.requested) < 30
     assert {one.reason for one in admin_data.failures} == {"not requested: the deadline had passed"}
@@ -81,7 +81,7 @@ def test_cancel_stops_further_requests(recorded, admin):
     assert len(admin.requested) == 4
 
 
-def test_an_api_that_refuses_everything_is_an_error(recorded):
+def test_admin_api_refusing_everything_is_an_error(recorded):
     started_s = time.monotonic()
     with (
         answering(lambda *_: (500, "text/plain", b"out of order")) as url,
@@ -96,7 +96,7 @@ def configurations(admin) -> list[str]:
 
 
 @pytest.mark.long
-def test_of_many_brokers_only_owners_are_read(recorded, admin):
+def test_only_owner_brokers_are_read(recorded, admin):
     (owner,) = json.loads(admin.answers["/admin/v2/brokers"])
     with answering(admin) as url:
         plain, _ = read_topic_admin(admin_within(url, Deadline(60)), recorded.topic).of_cluster("prod")
@@ -122,7 +122,7 @@ def test_unknown_owner_reads_all_brokers(recorded, admin):
     assert len(requested) == 6
 
 
-def test_nothing_said_is_nothing_known():
+def test_empty_admin_data_has_no_rows():
     from throttlescope.app.services.diagnose_now.admin import TopicAdminData
 
     limits, stats = TopicAdminData().of_cluster("prod")

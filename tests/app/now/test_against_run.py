@@ -70,7 +70,7 @@ def admin_of():
     return of
 
 
-def now(server, admin_url, name, end_ms, *more):
+def run_now(server, admin_url, name, end_ms, *more):
     return throttlescope(
         "now", "--prometheus", server.url, "--pulsar-admin", admin_url, "--topic", Recorded(name).topic, "--for", "27m",
         "--end", end_ms / 1000, "--deadline", "300s", "--format", "json", *more,
@@ -103,11 +103,11 @@ def differences(ours: dict[tuple, dict], theirs: dict[tuple, dict]) -> list[tupl
 @pytest.mark.spark
 @pytest.mark.usefixtures("spark")
 @pytest.mark.parametrize("name", NAMES)
-def test_a_run_over_the_same_range_gives_the_same_verdicts(prometheus, admin_of, tmp_path, name):
+def test_run_over_same_range_gives_same_verdicts(prometheus, admin_of, tmp_path, name):
     server, ends_ms = prometheus
     end_ms, topic, lake = ends_ms[name], Recorded(name).topic, tmp_path / "lake"
     with answering(admin_of(name)) as url:
-        answer = json.loads(now(server, url, name, end_ms, "--every", "1m").out)
+        answer = json.loads(run_now(server, url, name, end_ms, "--every", "1m").out)
         outcome = throttlescope(
             "run", "--prometheus", server.url, "--pulsar-admin", url, "--start", (end_ms - READ_FOR_MS) / 1000, "--end",
             end_ms / 1000, "--match", f'{{cluster="{name}"}}', "--lake", lake, "--every", "1m", "--quiet",
@@ -129,11 +129,11 @@ def test_a_run_over_the_same_range_gives_the_same_verdicts(prometheus, admin_of,
 
 
 @pytest.mark.parametrize("reader", ["remote_read", "api"])
-def test_both_readers_say_the_same(prometheus, admin_of, reader):
+def test_both_readers_give_the_same_verdict(prometheus, admin_of, reader):
     server, ends_ms = prometheus
     name = "partition-hot-msg"
     with answering(admin_of(name)) as url:
-        outcome = now(server, url, name, ends_ms[name], "--reader", reader)
+        outcome = run_now(server, url, name, ends_ms[name], "--reader", reader)
     assert outcome.code == 0, outcome.err
     answer = json.loads(outcome.out)
     hot = next(row for row in answer["verdicts"] if row["partition"] == 2)
@@ -142,7 +142,7 @@ def test_both_readers_say_the_same(prometheus, admin_of, reader):
     assert (rolled["worst_partition"], rolled["sharing"], rolled["partitions"]) == (2, [2], 4)
 
 
-def test_from_a_cold_start_to_the_answer(prometheus, admin_of):
+def test_cold_start_takes_under_ten_cpu_seconds(prometheus, admin_of):
     """The command in a process of its own, as it is typed. What it took is printed: time, which others share, and its own work."""
     server, ends_ms = prometheus
     name = "partition-hot-msg"

@@ -21,7 +21,7 @@ def recorded(monkeypatch) -> Recorded:
     return found
 
 
-def ask(recorded: Recorded, *more: object):
+def run_now(recorded: Recorded, *more: object):
     return throttlescope(
         "now",
         "--topic",
@@ -38,8 +38,8 @@ SOURCES = ("--prometheus", "http://127.0.0.1:9", "--pulsar-admin", "http://127.0
 
 
 @pytest.mark.long
-def test_the_page_names_cause_evidence_and_the_slow_one(recorded):
-    outcome = ask(recorded, *SOURCES)
+def test_page_shows_cause_evidence_and_slow_consumer(recorded):
+    outcome = run_now(recorded, *SOURCES)
     assert (outcome.code, outcome.err) == (0, "")
     for words in (
         f"lab/{NAME}/orders#billing: slow_consumers",
@@ -52,7 +52,7 @@ def test_the_page_names_cause_evidence_and_the_slow_one(recorded):
 
 
 def test_json_is_one_document(recorded):
-    answer = json.loads(ask(recorded, *SOURCES, "--format", "json").out)
+    answer = json.loads(run_now(recorded, *SOURCES, "--format", "json").out)
     (row,) = answer["verdicts"]
     assert (row["cause"], row["rules_version"]) == ("slow_consumers", RULES_VERSION)
     (slow,) = answer["slowest"]
@@ -65,17 +65,17 @@ def test_json_is_one_document(recorded):
 
 
 @pytest.mark.long
-def test_a_cluster_of_the_configuration(recorded, tmp_path):
+def test_cluster_is_selected_from_configuration(recorded, tmp_path):
     file = tmp_path / "throttlescope.toml"
     file.write_text(
         '[clusters.a.prometheus]\nurl = "http://127.0.0.1:9"\n[clusters.b.prometheus]\nurl = "http://127.0.0.1:9"\n'
     )
-    both = ask(recorded, "--config", file)
+    both = run_now(recorded, "--config", file)
     assert (both.code, "One cluster is diagnosed at a time" in both.line) == (2, True)
-    one = ask(recorded, "--config", file, "--cluster", "b")
+    one = run_now(recorded, "--config", file, "--cluster", "b")
     assert one.code == 0
     assert "Note: Limits are unknown: no admin API was named" in one.out
-    unknown = ask(recorded, "--config", file, "--cluster", "c")
+    unknown = run_now(recorded, "--config", file, "--cluster", "c")
     assert (unknown.code, "names no cluster" in unknown.line) == (2, True)
 
 
@@ -95,14 +95,14 @@ def test_a_cluster_of_the_configuration(recorded, tmp_path):
         (("--topic", "persistent://a/b/c"), "no Prometheus to read"),
     ],
 )
-def test_refused(arguments, words, tmp_path, monkeypatch):
+def test_invalid_arguments_are_refused(arguments, words, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     outcome = throttlescope("now", *arguments)
     assert (outcome.code, words in outcome.line) == (2, True)
 
 
 @pytest.mark.long
-def test_a_source_that_is_none_is_unreachable():
+def test_non_prometheus_source_is_unreachable():
     with answering(html) as url:
         outcome = throttlescope("now", "--topic", "persistent://a/b/c", "--prometheus", url)
     assert outcome.code == 4

@@ -1,4 +1,4 @@
-"""One topic, read and judged in this process: as whole recordings of a real broker are, and told in time or not at all."""
+"""Diagnosis of one topic in this process: whole recordings of a real broker, notes, errors and the deadline."""
 
 from __future__ import annotations
 
@@ -34,17 +34,17 @@ NAMES = (
 def verdicts_of_everything(recorded: Recorded, until_ms: int, start_ms: int, end_ms: int) -> list[dict]:
     """The slow twin: every series of the recording goes through, as in a run, and the topic's verdicts are picked out."""
     recording = recorded.recording
-    said = recorded.said(until_ms)
-    stats = said.topic_stats.to_pylist()
+    admin_data = recorded.said(until_ms)
+    stats = admin_data.topic_stats.to_pylist()
     limits = pa.Table.from_pylist(
-        effective_limits(said.policies, stats), schema=TABLES["limits"].loose_schema
+        effective_limits(admin_data.policies, stats), schema=TABLES["limits"].loose_schema
     )
     first, last = recording.start_ms, recording.end_ms
     newest = {recording.name: last - 1}
     minutes = minute_rows(
         MemorySource(recorded.series()),
         limits,
-        said.topic_stats,
+        admin_data.topic_stats,
         first - first % BLOCK_MS,
         last + -last % BLOCK_MS,
         newest,
@@ -57,17 +57,17 @@ def in_order(rows: list[dict]) -> list[str]:
     return sorted(repr(sorted(row.items())) for row in rows)
 
 
-def ask(recorded: Recorded, end_ms: int, **more) -> NowQuestion:
+def question(recorded: Recorded, end_ms: int, **more) -> NowQuestion:
     return NowQuestion.of(**({"topic": recorded.topic} | more), end_ms=end_ms)
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", NAMES)
-def test_the_verdicts_are_those_of_everything_read(name, monkeypatch):
+def test_verdicts_match_reading_everything(name, monkeypatch):
     recorded = Recorded(name)
     end_ms = recorded.recording.end_ms
     recorded.take_the_place_of_the_sources(monkeypatch, recorded.said(end_ms))
-    answer = diagnose_now(ask(recorded, end_ms), settings(), deadline=Deadline(PATIENT))
+    answer = diagnose_now(question(recorded, end_ms), settings(), deadline=Deadline(PATIENT))
     whole_ms = end_ms - end_ms % MINUTE_MS
     first_ms = max(answer.question.start_ms, recorded.recording.start_ms // MINUTE_MS * MINUTE_MS)
     expected = verdicts_of_everything(recorded, end_ms, first_ms, whole_ms)
@@ -80,12 +80,12 @@ def test_the_verdicts_are_those_of_everything_read(name, monkeypatch):
     assert len({row["window_end_ms"] for row in newest}) == 1
 
 
-def test_the_newest_window_ends_with_the_newest_whole_minute(monkeypatch):
+def test_newest_window_ends_at_last_whole_minute(monkeypatch):
     recorded = Recorded("slow-one-of-three")
     _, end_ms = recorded.state("first")
     end_ms += 7_000 - end_ms % MINUTE_MS
     recorded.take_the_place_of_the_sources(monkeypatch, recorded.said(end_ms))
-    answer = diagnose_now(ask(recorded, end_ms), settings(), deadline=Deadline(PATIENT))
+    answer = diagnose_now(question(recorded, end_ms), settings(), deadline=Deadline(PATIENT))
     (row,) = answer.verdicts.to_pylist()
     assert row["window_end_ms"] == end_ms - 7_000
     assert row["cause"] == "slow_consumers"
@@ -95,11 +95,12 @@ def test_the_newest_window_ends_with_the_newest_whole_minute(monkeypatch):
 
 
 @pytest.mark.long
-def test_one_partition_or_one_subscription_is_answered_for_and_all_of_the_topic_is_read(monkeypatch):
+def test_selection_narrows_verdicts_but_not_reads(monkeypatch):
+    """With one partition or subscription selected, the whole topic is still read."""
     recorded = Recorded("partition-hot-msg")
     _, end_ms = recorded.state("first")
     recorded.take_the_place_of_the_sources(monkeypatch, recorded.said(end_ms))
-    every = diagnose_now(ask(recorded, end_ms), settings(), deadline=Deadline(PATIENT))
+    every = diagnose_now(question(recorded, end_ms), settings(), deadline=Deadline(PATIENT))
     assert {row["partition"] for row in every.verdicts.to_pylist()} == {0, 1, 2, 3}
     (rolled,) = every.partitions
     assert (rolled.worst["partition"], rolled.worst["limiter"], rolled.sharing) == (
@@ -108,28 +109,28 @@ def test_one_partition_or_one_subscription_is_answered_for_and_all_of_the_topic_
         (2,),
     )
     one = diagnose_now(
-        ask(recorded, end_ms, topic=None, subscription=f"{recorded.topic}-partition-2#billing"),
+        question(recorded, end_ms, topic=None, subscription=f"{recorded.topic}-partition-2#billing"),
         settings(),
         deadline=Deadline(PATIENT),
     )
     (row,) = one.verdicts.to_pylist()
     assert row == next(other for other in every.verdicts.to_pylist() if other["partition"] == 2)
     assert one.signals.num_rows == every.signals.num_rows
-    # One of four is said of the one partition, too.
+    # One partition is reported as one of four, too.
     assert one.partitions == every.partitions
     nobody = diagnose_now(
-        ask(recorded, end_ms, topic=None, subscription=f"{recorded.topic}#audit"),
+        question(recorded, end_ms, topic=None, subscription=f"{recorded.topic}#audit"),
         settings(),
         deadline=Deadline(PATIENT),
     )
     assert nobody.verdicts.num_rows == 0
 
 
-def test_without_an_admin_api_limits_are_unknown_and_it_says_so(monkeypatch, capsys):
+def test_missing_admin_api_leaves_limits_unknown(monkeypatch, capsys):
     recorded = Recorded("partition-hot-msg")
     _, end_ms = recorded.state("first")
     recorded.take_the_place_of_the_sources(monkeypatch)
-    answer = diagnose_now(ask(recorded, end_ms), settings(admin=False), deadline=Deadline(PATIENT))
+    answer = diagnose_now(question(recorded, end_ms), settings(admin=False), deadline=Deadline(PATIENT))
     assert answer.limits.num_rows == 0
     assert any("--pulsar-admin" in note for note in answer.notes)
     hot = next(row for row in answer.verdicts.to_pylist() if row["partition"] == 2)
@@ -141,13 +142,12 @@ def test_without_an_admin_api_limits_are_unknown_and_it_says_so(monkeypatch, cap
 def test_unreachable_admin_api_is_a_note(monkeypatch):
     recorded = Recorded("slow-one-of-three")
     _, end_ms = recorded.state("first")
-    asking = monkeypatch.setattr
     recorded.take_the_place_of_the_sources(monkeypatch)
-    asking(
+    monkeypatch.setattr(
         "throttlescope.app.services.diagnose_now.diagnose.read_topic_admin",
         raising(SourceError("Pulsar's admin API cannot be reached")),
     )
-    answer = diagnose_now(ask(recorded, end_ms), settings(), deadline=Deadline(PATIENT))
+    answer = diagnose_now(question(recorded, end_ms), settings(), deadline=Deadline(PATIENT))
     assert answer.verdicts.num_rows == 1
     assert answer.notes == ("Limits are unknown. Pulsar's admin API cannot be reached.",)
 
@@ -155,13 +155,13 @@ def test_unreachable_admin_api_is_a_note(monkeypatch):
 def test_limits_of_another_cluster_are_not_used(monkeypatch):
     recorded = Recorded("slow-one-of-three")
     _, end_ms = recorded.state("first")
-    said = recorded.said(end_ms)
-    for row in said.policies:
+    admin_data = recorded.said(end_ms)
+    for row in admin_data.policies:
         row["body"] = (row["body"] or "").replace(
             f'"clusterName": "{recorded.name}"', '"clusterName": "staging"'
         )
-    recorded.take_the_place_of_the_sources(monkeypatch, said)
-    answer = diagnose_now(ask(recorded, end_ms), settings(), deadline=Deadline(PATIENT))
+    recorded.take_the_place_of_the_sources(monkeypatch, admin_data)
+    answer = diagnose_now(question(recorded, end_ms), settings(), deadline=Deadline(PATIENT))
     assert answer.limits.num_rows == answer.topic_stats.num_rows == 0
     (note,) = answer.notes
     assert "belong to cluster staging" in note
@@ -169,48 +169,53 @@ def test_limits_of_another_cluster_are_not_used(monkeypatch):
 
 
 def raising(error):
-    def ask(*_, **__):
+    def fail(*_, **__):
         raise error
 
-    return ask
+    return fail
 
 
-def test_what_shares_a_brokers_limit_is_read_too_or_its_use_is_unknown(monkeypatch):
+def test_broker_limit_use_includes_other_topics(monkeypatch):
+    """Where the topics that share the broker's limit cannot be read, its use is unknown."""
     recorded = Recorded("broker-msg-limit-1-1")
     _, end_ms = recorded.state("first")
     recorded.take_the_place_of_the_sources(monkeypatch, recorded.said(end_ms))
-    answer = diagnose_now(ask(recorded, end_ms), settings(), deadline=Deadline(PATIENT))
+    answer = diagnose_now(question(recorded, end_ms), settings(), deadline=Deadline(PATIENT))
     known = [row["rho_broker_msg"] for row in answer.signals.to_pylist() if row["rho_broker_msg"] is not None]
     assert known
     monkeypatch.setattr(
         "throttlescope.app.services.diagnose_now.shared_limits.read_sharing", raising(SourceError("Too much"))
     )
-    alone = diagnose_now(ask(recorded, end_ms), settings(), deadline=Deadline(PATIENT))
+    alone = diagnose_now(question(recorded, end_ms), settings(), deadline=Deadline(PATIENT))
     assert {row["rho_broker_msg"] for row in alone.signals.to_pylist()} == {None}
     assert any("broker's limit is unknown" in note for note in alone.notes)
 
 
-def test_what_is_not_there_is_said(monkeypatch):
+def test_missing_topic_or_source_is_an_error(monkeypatch):
     recorded = Recorded("slow-one-of-three")
     recorded.take_the_place_of_the_sources(monkeypatch)
     end_ms = recorded.recording.end_ms
     with pytest.raises(InputError, match="no backlog of this topic"):
         diagnose_now(
-            ask(recorded, end_ms, topic="persistent://lab/slow-one-of-three/order"),
+            question(recorded, end_ms, topic="persistent://lab/slow-one-of-three/order"),
             settings(admin=False),
             deadline=Deadline(PATIENT),
         )
     with pytest.raises(InputError, match="no backlog of this topic"):
-        diagnose_now(ask(recorded, end_ms - 24 * BLOCK_MS), settings(admin=False), deadline=Deadline(PATIENT))
+        diagnose_now(
+            question(recorded, end_ms - 24 * BLOCK_MS), settings(admin=False), deadline=Deadline(PATIENT)
+        )
     with pytest.raises(InputError, match="no Prometheus"):
-        diagnose_now(ask(recorded, end_ms), settings(admin=False, clusters={}), deadline=Deadline(PATIENT))
+        diagnose_now(
+            question(recorded, end_ms), settings(admin=False, clusters={}), deadline=Deadline(PATIENT)
+        )
     two = settings(admin=False)
     two = two.model_copy(update={"clusters": {"a": two.clusters["pulsar"], "b": two.clusters["pulsar"]}})
     with pytest.raises(InputError, match="One cluster"):
-        diagnose_now(ask(recorded, end_ms), two, deadline=Deadline(PATIENT))
+        diagnose_now(question(recorded, end_ms), two, deadline=Deadline(PATIENT))
 
 
-def test_a_prometheus_that_hangs_ends_with_the_deadline(monkeypatch):
+def test_hanging_prometheus_ends_at_the_deadline(monkeypatch):
     monkeypatch.setattr(Sources, "prometheus", lambda self, deadline: time.sleep(30))
     started_s = time.monotonic()
     with pytest.raises(SourceError, match="Prometheus was not read in time"):
@@ -233,11 +238,11 @@ def test_cancel_ends_the_wait(monkeypatch):
     assert time.monotonic() - started_s < 25
 
 
-def test_nothing_is_printed_by_the_function_and_everything_by_the_page(monkeypatch, capsys):
+def test_only_the_page_prints_output(monkeypatch, capsys):
     recorded = Recorded("partition-hot-bytes")
     _, end_ms = recorded.state("first")
     recorded.take_the_place_of_the_sources(monkeypatch, recorded.said(end_ms))
-    answer = diagnose_now(ask(recorded, end_ms), settings(), deadline=Deadline(PATIENT))
+    answer = diagnose_now(question(recorded, end_ms), settings(), deadline=Deadline(PATIENT))
     assert capsys.readouterr() == ("", "")
     print_now(answer, now_ms=end_ms)
     page = capsys.readouterr().out

@@ -11,7 +11,7 @@ from throttlescope.ingest.core.times import BLOCK_MS, MINUTE_MS
 END_MS = 1_700_000_000_000
 
 
-def test_a_subscription_a_topic_or_a_partition():
+def test_subscription_topic_and_partition_are_parsed():
     topic = "persistent://acme/shop/orders"
     one = NowQuestion.of(subscription=f"{topic}-partition-3#billing", end_ms=END_MS)
     assert (one.topic, one.partition, one.subscription) == (topic, 3, "billing")
@@ -24,7 +24,7 @@ def test_a_subscription_a_topic_or_a_partition():
     assert part.namespace == "acme/shop"
 
 
-def test_whole_hours_are_read_as_a_run_reads_them():
+def test_read_range_covers_whole_hours():
     question = NowQuestion.of(topic="persistent://a/b/c", end_ms=END_MS, history_ms=BLOCK_MS)
     start_ms, end_ms = question.read_range(END_MS + 5)
     assert start_ms % BLOCK_MS == 0
@@ -48,6 +48,6 @@ def test_whole_hours_are_read_as_a_run_reads_them():
         {"topic": "persistent://a/b/c", "history_ms": 25 * BLOCK_MS},
     ],
 )
-def test_refused(more):
+def test_invalid_questions_are_refused(more):
     with pytest.raises(InputError):
         NowQuestion.of(end_ms=END_MS, **more)

@@ -49,7 +49,7 @@ def limit(dice, topic, observed_ms):
 
 @pytest.mark.long
 @pytest.mark.parametrize("seed", range(3))
-def test_it_is_what_a_walk_through_every_row_finds(tmp_path, seed):
+def test_outcomes_match_row_by_row_reference(tmp_path, seed):
     dice = random.Random(seed)  # noqa: S311 - no secret
     windows = [
         (verdict if dice.random() < 0.5 else healthy)(n) | {"topic": topic}

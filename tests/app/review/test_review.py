@@ -114,7 +114,7 @@ def test_agreement_counts_replayed_episodes(lake):
 
 
 @pytest.mark.long
-def test_limits_that_bind_and_those_that_never_do(lake):
+def test_binding_and_unused_limits_are_listed(lake):
     found = run_review(lake)["limits"]
     assert (found["limiters"], found["bound"], found["never"], found["unknown"]) == (3, 1, 1, 1)
     (bound,), (never,) = found["most"], found["least"]
@@ -134,14 +134,14 @@ def test_limits_that_bind_and_those_that_never_do(lake):
 
 
 @pytest.mark.long
-def test_without_forecasts_that_is_said(lake):
+def test_missing_forecasts_are_reported(lake):
     found = run_review(lake)
     assert found["forecasts"] is None
     assert "no forecast" in found["no_forecasts"]
 
 
 @pytest.mark.long
-def test_stored_forecasts_are_judged_as_the_back_test_judges_them(tmp_path):
+def test_stored_forecasts_match_the_back_test(tmp_path):
     lake = lake_of(tmp_path, forecasts.series_of())
     rows = rows_of(forecasts.BACKLOG)
     fill(lake, rows)
@@ -175,7 +175,7 @@ def test_lists_have_the_requested_length(lake):
 
 
 @pytest.mark.long
-def test_the_table_says_it_in_words(lake):
+def test_text_table_shows_the_figures(lake):
     done = throttlescope("review", "--lake", lake.root, *RANGE, "--quiet")
     assert (done.code, done.err) == (0, "")
     for text in (
@@ -189,7 +189,7 @@ def test_the_table_says_it_in_words(lake):
         assert text in done.out, text
 
 
-def test_a_range_without_verdicts_is_no_failure(lake):
+def test_range_without_verdicts_succeeds(lake):
     done = throttlescope(
         "review",
         "--lake",
@@ -205,20 +205,20 @@ def test_a_range_without_verdicts_is_no_failure(lake):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         (("--start", "now", "--end", "-1d"), "start is not before the end"),
         (("--cluster", "other"), "no verdicts of this cluster"),
         (("--most", "0"), "most"),
     ],
 )
-def test_wrong_usage(lake, arguments, told):
+def test_invalid_options_are_refused(lake, arguments, message):
     done = throttlescope("review", "--lake", lake.root, "--quiet", *arguments)
     assert done.code == 2
-    assert told in done.line
+    assert message in done.line
 
 
-def test_a_lake_without_verdicts(tmp_path):
+def test_lake_without_verdicts_is_an_error(tmp_path):
     done = throttlescope("review", "--lake", tmp_path, "--quiet")
     assert done.code == 2
     assert "There are no verdicts in this lake" in done.line
@@ -274,7 +274,7 @@ def fill_clusters(lake, rows):
 
 @pytest.mark.long
 @pytest.mark.parametrize("seed", [1, 2, 3])
-def test_counts_are_those_of_the_slow_twins(tmp_path, seed):
+def test_counts_match_the_naive_implementation(tmp_path, seed):
     lake = random_lake(tmp_path, seed)
     found = review_lake(lake, HOUR, HOUR + 2 * BLOCK_MS, most=1000)
     verdicts, signals = lake.read("verdicts").to_pylist(), lake.read("signals").to_pylist()
@@ -285,15 +285,15 @@ def test_counts_are_those_of_the_slow_twins(tmp_path, seed):
     expected = naive.limit_uses(signals, verdicts)
     rows = [*found.limits.most, *found.limits.least]
     assert len(rows) == found.limits.bound + found.limits.never
-    told = {
+    counted = {
         (row.cluster, row.limiter, row.owner): (
             row.rate, row.shared_by, pytest.approx(row.held_h * BLOCK_MS), row.near_minutes, row.minutes, row.most_share,
         )
         for row in rows
     }  # fmt: skip
-    assert len(told) > 20
+    assert len(counted) > 20
     known = {name: use for name, use in expected.items() if use[2] or use[4]}
-    assert set(told) == set(known)
+    assert set(counted) == set(known)
     for name, use in known.items():
         # Which of two equal minutes is the newest nobody says.
-        assert told[name][1:] == use[1:], name
+        assert counted[name][1:] == use[1:], name

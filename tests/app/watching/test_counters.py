@@ -33,37 +33,37 @@ def value(text: str, name: str, **labels: str) -> float:
         ("/metrics", "metrics"), ("/-/ready", "state"), ("/healthz", "state"), ("/export/incident.zip", "export"),
     ],
 )  # fmt: skip
-def test_addresses_are_counted_by_few_words(path, kind):
+def test_paths_are_grouped_by_kind(path, kind):
     assert kind_of(path) == kind
 
 
-def test_requests_looks_and_lines_are_counted(tmp_path):
+def test_requests_lookups_and_log_lines_are_counted(tmp_path):
     lake = lake_with(tmp_path / "lake", [verdict(2)])
     client = create_app(lake.root).server.test_client()
     before = counters_text()
 
-    def more(name, **labels):
+    def increase(name, **labels):
         return value(counters_text(), name, **labels) - value(before, name, **labels)
 
     for path, times in (("/api/v1/labels", 3), ("/api/v1/nothing", 2), ("/-/ready", 1)):
         for _ in range(times):
             client.get(path)
-    assert more("throttlescope_http_requests_total", kind="api", code="200") == 3
-    assert more("throttlescope_http_requests_total", kind="api", code="404") == 2
-    assert more("throttlescope_http_requests_total", kind="state") == 1
-    assert more("throttlescope_http_request_duration_seconds_count", kind="api") == 5
-    assert 0 < more("throttlescope_http_request_duration_seconds_sum", kind="api") < 60
+    assert increase("throttlescope_http_requests_total", kind="api", code="200") == 3
+    assert increase("throttlescope_http_requests_total", kind="api", code="404") == 2
+    assert increase("throttlescope_http_requests_total", kind="state") == 1
+    assert increase("throttlescope_http_request_duration_seconds_count", kind="api") == 5
+    assert 0 < increase("throttlescope_http_request_duration_seconds_sum", kind="api") < 60
     count_lookup("answers", found=True)
     count_lookup("answers", found=False)
-    assert more("throttlescope_cache_lookups_total", cache="answers", result="hit") == 1
-    assert more("throttlescope_cache_lookups_total", cache="answers", result="miss") == 1
+    assert increase("throttlescope_cache_lookups_total", cache="answers", result="hit") == 1
+    assert increase("throttlescope_cache_lookups_total", cache="answers", result="miss") == 1
     logging.getLogger("throttlescope.anything").error("a fault")
     logging.getLogger("throttlescope.anything").info("not counted")
-    assert more("throttlescope_log_messages_total", level="error") == 1
-    assert more("throttlescope_log_messages_total", level="info") == 0
+    assert increase("throttlescope_log_messages_total", level="error") == 1
+    assert increase("throttlescope_log_messages_total", level="info") == 0
 
 
-def test_a_lake_that_cannot_be_read_is_counted(tmp_path):
+def test_lake_snapshots_are_counted(tmp_path):
     lake = lake_with(tmp_path / "lake", [verdict(2)])
     before = counters_text()
     server = create_app(lake.root).server

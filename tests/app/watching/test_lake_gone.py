@@ -57,7 +57,7 @@ def up(client, source: str) -> float:
     return only(sources_up(client), source=source)
 
 
-def waited_for(client, code: int) -> str:
+def wait_for_status(client, code: int) -> str:
     """What ``/-/ready`` says when it has come to answer with this code."""
     deadline_s = time.monotonic() + _LONGEST_S
     while (answer := client.get("/-/ready")).status_code != code:
@@ -71,7 +71,7 @@ def data_files(folder: Path) -> list[Path]:
 
 
 @pytest.mark.long
-def test_a_lake_that_was_renamed_away(folder, client, caplog):
+def test_renamed_lake_is_not_ready(folder, client, caplog):
     folder.rename(folder.with_name("elsewhere"))
     answer = client.get("/-/ready")
     assert (answer.status_code, answer.text.count("\n")) == (503, 1)
@@ -87,13 +87,13 @@ def test_a_lake_that_was_renamed_away(folder, client, caplog):
     assert client.get("/api/v1/labels").status_code == 500
     assert client.get("/-/healthy").status_code == 200
     folder.with_name("elsewhere").rename(folder)
-    waited_for(client, 200)
+    wait_for_status(client, 200)
     assert set(sources_up(client).values()) == {1.0}
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("folders_stay", [False, True])
-def test_a_lake_that_was_emptied(folder, client, folders_stay):
+def test_emptied_lake_is_not_ready(folder, client, folders_stay):
     if folders_stay:
         for file in [path for path in folder.rglob("*") if path.is_file()]:
             file.unlink()
@@ -104,7 +104,7 @@ def test_a_lake_that_was_emptied(folder, client, folders_stay):
     assert up(client, "limits") == up(client, "verdicts") == up(client, "lake") == 0
 
 
-def test_one_table_that_went_away_is_enough(folder, client):
+def test_one_missing_table_is_not_ready(folder, client):
     shutil.rmtree(folder / "verdicts")
     assert client.get("/-/ready").status_code == 503
     assert (up(client, "verdicts"), up(client, "limits")) == (0, 1)
@@ -113,7 +113,7 @@ def test_one_table_that_went_away_is_enough(folder, client):
 @pytest.mark.long
 @pytest.mark.parametrize("table", ["verdicts", "limits"])
 @pytest.mark.parametrize("cut", [None, 0, 100])
-def test_data_files_that_are_gone_or_cut_short(folder, client, table, cut, caplog):
+def test_missing_or_truncated_files_are_reported(folder, client, table, cut, caplog):
     whole = {file: file.read_bytes() for file in data_files(folder / table)}
     assert whole
     for file, content in whole.items():
@@ -128,7 +128,7 @@ def test_data_files_that_are_gone_or_cut_short(folder, client, table, cut, caplo
     assert up(client, "lake") == 1
 
 
-def test_files_of_samples_are_looked_at_too(tmp_path):
+def test_sample_files_are_checked_too(tmp_path):
     from tests.app.api.samples import series
     from tests.transforms.lakes import lake_of
 
@@ -140,7 +140,7 @@ def test_files_of_samples_are_looked_at_too(tmp_path):
     assert client.get("/-/ready").text == "Service Unavailable: the lake's files\n"
 
 
-def test_a_commit_that_replaced_the_file_is_no_fault(folder, client):
+def test_replaced_file_is_not_a_fault(folder, client):
     """Between a commit with its vacuum and the next look of the pages' reader, the snapshot names a file that is gone."""
     old = data_files(folder / "verdicts")
     lake = RememberingLake(folder)
@@ -151,17 +151,17 @@ def test_a_commit_that_replaced_the_file_is_no_fault(folder, client):
 
 
 @pytest.mark.long
-def test_a_worker_that_begins_after_the_lake_went_away(folder):
+def test_worker_started_after_lake_vanished_is_unready(folder):
     """The process that makes the workers saw what was there when the server began."""
     folder.rename(folder.with_name("elsewhere"))
     late = create_app(folder, tables=("verdicts",)).server.test_client()
-    assert "the pages" in waited_for(late, 503)
+    assert "the pages" in wait_for_status(late, 503)
     assert up(late, "verdicts") == 0
     folder.with_name("elsewhere").rename(folder)
-    waited_for(late, 200)
+    wait_for_status(late, 200)
 
 
-def test_a_lake_that_is_yet_to_be_written_is_followed(tmp_path):
+def test_lake_written_later_becomes_visible(tmp_path):
     client = create_app(tmp_path / "lake").server.test_client()
     assert client.get("/-/ready").status_code == 200
     lake_with(tmp_path / "lake", [verdict(2)])
@@ -170,7 +170,7 @@ def test_a_lake_that_is_yet_to_be_written_is_followed(tmp_path):
 
 
 @pytest.mark.long
-def test_a_served_lake_and_its_log(folder, tmp_path):
+def test_serve_logs_why_it_is_unready(folder, tmp_path):
     """As an operator has it: the answer names the part, and the log says why."""
     with serving(folder, tmp_path / "serve.log") as server:
         folder.rename(folder.with_name("elsewhere"))
@@ -204,7 +204,7 @@ class LakeInStore:
         return StoredFile(f"{table}/data/aa/b.parquet", 10, 0)
 
 
-def test_a_look_into_a_store_holds_for_a_minute():
+def test_store_check_is_cached_one_minute():
     clock, lake = [0.0], LakeInStore()
     files = DataFiles(lake, lambda: {"verdicts": lake.newest_file("verdicts")}, now_s=lambda: clock[0])
     for _ in range(5):

@@ -22,7 +22,7 @@ def rules() -> str:
     return text
 
 
-def test_messages_that_the_runbook_quotes_are_those_of_the_code():
+def test_runbook_quotes_existing_messages():
     table = PAGE.read_text(encoding="utf-8").partition("## What can fail")[2].partition("\n## ")[0]
     quoted = {
         text
@@ -59,7 +59,7 @@ def fires(folder: Path, alert: str, series: dict[str, float], *, at: str = "1h")
     return done.returncode != 0
 
 
-def test_a_failed_run_alerts_until_a_later_one_is_done(tmp_path):
+def test_failed_run_alerts_until_next_success(tmp_path):
     def runs(failed_s: float, done_s: float | None) -> dict[str, float]:
         found = {
             'throttlescope_runs_of_a_day{command="run",status="failed"}': 1,
@@ -87,7 +87,7 @@ def test_unknown_ingest_alerts(tmp_path):
     assert fires(tmp_path, "ThrottlescopeIngestBehind", {"up": 1}, at="30m")
 
 
-def test_a_table_that_cannot_be_read_alerts(tmp_path):
+def test_unreadable_table_raises_an_alert(tmp_path):
     up = 'throttlescope_metrics_source_up{source="runs"}'
     assert fires(tmp_path, "ThrottlescopeLakeUnreadable", {up: 0})
     assert not fires(tmp_path, "ThrottlescopeLakeUnreadable", {up: 1})

@@ -19,7 +19,7 @@ def client_of(checks):
     return server.test_client()
 
 
-def test_ready_as_long_as_every_check_is_quiet(caplog):
+def test_ready_while_every_check_passes(caplog):
     faults = {}
 
     def check(name):
@@ -48,7 +48,7 @@ def test_ready_as_long_as_every_check_is_quiet(caplog):
     ]
 
 
-def test_only_reading_is_answered():
+def test_only_read_methods_are_allowed():
     client = client_of({})
     assert client.post("/-/ready").status_code == 405
     assert client.head("/-/ready").status_code == 200
@@ -57,7 +57,7 @@ def test_only_reading_is_answered():
 
 
 @pytest.mark.long
-def test_a_table_that_the_pages_cannot_read_and_the_api_can(tmp_path):
+def test_unreadable_page_table_is_not_ready(tmp_path):
     lake = lake_with(tmp_path / "lake", [verdict(2)])
     client = create_app(lake.root).server.test_client()
     assert client.get("/-/ready").status_code == 200
@@ -70,7 +70,7 @@ def test_a_table_that_the_pages_cannot_read_and_the_api_can(tmp_path):
     assert create_app(lake.root).server.test_client().get("/-/ready").status_code == 200
 
 
-def test_the_pages_say_what_their_last_look_found(tmp_path):
+def test_page_check_repeats_the_last_fault(tmp_path):
     lake = lake_with(tmp_path / "lake", [verdict(2)])
     reader = LakeReader(lake.root)
     reader.check()

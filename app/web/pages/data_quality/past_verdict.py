@@ -23,6 +23,7 @@ from throttlescope.app.web.components.parts import (
 )
 from throttlescope.app.web.components.shell import panel
 from throttlescope.app.web.data.past_verdict import MOST_WINDOWS
+from throttlescope.ingest.core.subscription_name import subscription_text
 from throttlescope.ingest.core.times import MINUTE_MS, format_time
 from throttlescope.models.diagnosis.reopen import Reopened
 from throttlescope.models.diagnosis.verdict import RULES_VERSION
@@ -331,7 +332,6 @@ def _missing(title: str, row: dict) -> html.Section:
 
 
 def _command(key: SubscriptionPartition, stored: dict) -> str:
-    partition = "" if key.partition < 0 else f"-partition-{key.partition}"
-    name = f"{key.topic}{partition}#{key.subscription}"
+    name = subscription_text(key.topic, key.partition, key.subscription)
     at = format_time(stored["window_start_ms"])
     return f"throttlescope reopen {shlex.quote(name)} --cluster {shlex.quote(key.cluster)} --at {at}"

@@ -11,6 +11,7 @@ from throttlescope.app.web.address.limits import LimitsAddress
 from throttlescope.app.web.components.grid import NONE
 from throttlescope.app.web.components.parts import cause_badge, plain_table, section
 from throttlescope.app.web.data.limit_changes import LimitChangeEvent, LimitChanges
+from throttlescope.ingest.core.subscription_name import subscription_text
 from throttlescope.models.episodes.before_after import SPAN_MS, Side
 from throttlescope.models.messages.catalogue import sentence
 
@@ -86,7 +87,9 @@ def _row(one: LimitChangeEvent) -> list:
             ],
             href=LimitsAddress(subject=key).href(),
             className="row-link",
-            title=fmt.name(f"{change.key.cluster}: {change.key.topic}#{change.key.subscription}"),
+            title=fmt.name(
+                f"{change.key.cluster}: {subscription_text(change.key.topic, None, change.key.subscription)}"
+            ),
         ),
         # Two digits are enough to compare, and 99.6 % reads better as 100 % next to another figure.
         _both(one, "rho", lambda value: fmt.percent(round(value, 2))),

@@ -1,0 +1,259 @@
+"""Bugs of brokers that make or keep a backlog. In: a cause, the versions of the brokers. Out: the bugs that may be behind it.
+
+Only bugs with an issue or a change of apache/pulsar are listed, with the first version of each line that has the fix. What was fixed in no
+release yet has none. ``docs/background/known-bugs.md`` is made from this table.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from throttlescope.models.diagnosis.causes import (
+    DELAYED_DELIVERY,
+    HUNG_CONSUMERS,
+    KEY_SHARED_BLOCKED,
+    NO_CONSUMERS,
+    REMOTE_DISCONNECTED,
+    REPLICATOR_STUCK,
+    SLOW_CONSUMERS,
+    UNKNOWN,
+    Cause,
+)
+from throttlescope.models.messages.catalogue import sentence
+
+_VERSION = re.compile(r"(\d+)\.(\d+)\.(\d+)(?:-M(\d+))?")
+#: A release comes after its milestones.
+_RELEASED = 1_000
+
+
+@dataclass(frozen=True)
+class KnownBug:
+    """One bug.
+
+    Attributes
+    ----------
+    issue : int
+        Number of the issue, or of the change that mends it, in apache/pulsar.
+    causes : tuple of Cause
+        The verdicts that it hides behind.
+    fixed_in : tuple of str
+        The first version of each line that has the fix; versions before it have the bug, later lines do not.
+    """
+
+    issue: int
+    causes: tuple[Cause, ...]
+    fixed_in: tuple[str, ...] = ()
+
+    @property
+    def what(self) -> str:
+        """What it does to a backlog, and what helps meanwhile."""
+        return sentence(f"known_bug.what.{self.issue}")
+
+    @property
+    def sign(self) -> str:
+        """What a reader of metrics sees of it."""
+        return sentence(f"known_bug.sign.{self.issue}")
+
+    @property
+    def fix(self) -> str:
+        """Where it is fixed."""
+        if not self.fixed_in:
+            return sentence("known_bug.fix.none")
+        return sentence("known_bug.fix.versions", versions=", ".join(self.fixed_in))
+
+    @property
+    def url(self) -> str:
+        return f"https://github.com/apache/pulsar/issues/{self.issue}"
+
+    def is_fixed(self, version: str) -> bool | None:
+        """Whether a broker has the fix; None where that is not known, as for a line of which no version is listed.
+
+        >>> bug = KnownBug(26289, (), ("4.0.14", "4.2.5", "5.0.0-M2"))
+        >>> bug.is_fixed("4.0.13"), bug.is_fixed("4.2.5"), bug.is_fixed("5.0.0-M1"), bug.is_fixed("5.0.0"), bug.is_fixed("5.1.0")
+        (False, True, False, True, True)
+        >>> bug.is_fixed("4.1.1") is None, bug.is_fixed("3.0.9") is None, bug.is_fixed("of my own") is None
+        (True, True, True)
+        """
+        found = _numbers(version)
+        fixes = [_numbers(one) for one in self.fixed_in]
+        if found is None:
+            return None
+        if not fixes:
+            return False
+        of_line = [fix for fix in fixes if fix[:2] == found[:2]]
+        if of_line:
+            return found >= of_line[0]
+        return True if found > max(fixes) else None
+
+
+#: In the order of their numbers.
+KNOWN_BUGS: tuple[KnownBug, ...] = (
+    KnownBug(
+        6437,
+        (
+            NO_CONSUMERS,
+            UNKNOWN,
+        ),
+    ),
+    KnownBug(
+        20591,
+        (
+            SLOW_CONSUMERS,
+            UNKNOWN,
+        ),
+    ),
+    KnownBug(
+        24695,
+        (
+            SLOW_CONSUMERS,
+            UNKNOWN,
+        ),
+    ),
+    KnownBug(25097, (REPLICATOR_STUCK,)),
+    KnownBug(25625, (REPLICATOR_STUCK,), ("5.0.0-M1",)),
+    KnownBug(
+        26002,
+        (REPLICATOR_STUCK,),
+        (
+            "4.2.3",
+            "5.0.0-M2",
+        ),
+    ),
+    KnownBug(
+        26005,
+        (REPLICATOR_STUCK,),
+        (
+            "4.2.3",
+            "5.0.0-M2",
+        ),
+    ),
+    KnownBug(
+        26012,
+        (
+            DELAYED_DELIVERY,
+            HUNG_CONSUMERS,
+            UNKNOWN,
+        ),
+        (
+            "4.2.3",
+            "5.0.0-M1",
+        ),
+    ),
+    KnownBug(
+        26106,
+        (REPLICATOR_STUCK,),
+        (
+            "4.2.3",
+            "5.0.0-M2",
+        ),
+    ),
+    KnownBug(
+        26174,
+        (
+            HUNG_CONSUMERS,
+            UNKNOWN,
+        ),
+        (
+            "4.0.13",
+            "4.2.4",
+        ),
+    ),
+    KnownBug(
+        26188,
+        (
+            DELAYED_DELIVERY,
+            UNKNOWN,
+        ),
+        (
+            "4.2.4",
+            "5.0.0-M2",
+        ),
+    ),
+    KnownBug(
+        26236,
+        (
+            KEY_SHARED_BLOCKED,
+            HUNG_CONSUMERS,
+            UNKNOWN,
+        ),
+        (
+            "4.0.13",
+            "4.2.4",
+        ),
+    ),
+    KnownBug(
+        26268,
+        (
+            KEY_SHARED_BLOCKED,
+            HUNG_CONSUMERS,
+            UNKNOWN,
+        ),
+        (
+            "4.0.14",
+            "4.2.5",
+        ),
+    ),
+    KnownBug(
+        26289,
+        (
+            SLOW_CONSUMERS,
+            UNKNOWN,
+        ),
+        (
+            "4.0.14",
+            "4.2.5",
+            "5.0.0-M2",
+        ),
+    ),
+    KnownBug(
+        26422,
+        (
+            SLOW_CONSUMERS,
+            HUNG_CONSUMERS,
+            UNKNOWN,
+        ),
+        (
+            "4.0.14",
+            "4.2.5",
+            "5.0.0-M2",
+        ),
+    ),
+    KnownBug(
+        26451,
+        (REMOTE_DISCONNECTED,),
+        (
+            "4.0.14",
+            "4.2.5",
+            "5.0.0-M2",
+        ),
+    ),
+    KnownBug(
+        26620,
+        (
+            SLOW_CONSUMERS,
+            UNKNOWN,
+        ),
+        ("5.0.0",),
+    ),
+)
+
+
+def bugs_behind(cause: str, versions: Iterable[str]) -> tuple[KnownBug, ...]:
+    """Bugs that a verdict of this cause may hide, of which some broker is not known to have the fix; without a version, all of them."""
+    known = list(versions)
+    return tuple(
+        bug
+        for bug in KNOWN_BUGS
+        if cause in {one.name for one in bug.causes}
+        and (not known or any(bug.is_fixed(version) is not True for version in known))
+    )
+
+
+def _numbers(version: str) -> tuple[int, int, int, int] | None:
+    found = _VERSION.match(version)
+    if found is None:
+        return None
+    major, minor, patch, milestone = found.groups()
+    return int(major), int(minor), int(patch), int(milestone) if milestone else _RELEASED
