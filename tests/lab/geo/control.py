@@ -173,49 +173,41 @@ def _path(topic: ReplicatedTopic) -> str:
     return f"/persistent/{topic.namespace}/{TOPIC}"
 
 
-def policy_rows(pair: Pair, scenario: GeoScenario) -> list[dict[str, Any]]:
-    """Ask what decides the limits of replicators and of publishing, on every cluster that is alive."""
-    rows = []
-    for cluster in pair.clusters:
-        if not cluster.alive:
-            continue
-        ask = _Asking(cluster)
-        address = cluster.web_address
-        ask.policy("broker_configuration_runtime", address, "/admin/v2/brokers/configuration/runtime")
-        ask.policy("broker_dynamic_configuration", address, "/admin/v2/brokers/configuration/values")
-        ask.policy("broker_version", address, "/admin/v2/brokers/version")
-        for topic in scenario.topics:
-            ask.policy("namespace", topic.namespace, f"/admin/v2/namespaces/{topic.namespace}")
-            for scope, name in _TOPIC_POLICIES.items():
-                ask.policy(scope, topic.full_name, f"/admin/v2{_path(topic)}/{name}")
-            owner = f"/lookup/v2/topic{_path(topic)}"
-            ask.policy("topic_owner", topic.full_name, owner)
-            if cluster.name == topic.source:
-                subscription = f"{topic.full_name}#{LOCAL_SUBSCRIPTION}"
-                path = f"/admin/v2{_path(topic)}/{LOCAL_SUBSCRIPTION}/dispatchRate"
-                ask.policy("subscription_dispatch_rate", subscription, path)
-        rows += ask.rows
-    return rows
+def policy_rows(cluster: GeoCluster, scenario: GeoScenario) -> list[dict[str, Any]]:
+    """Ask a cluster what decides the limits of replicators and of publishing."""
+    ask, address = _Asking(cluster), cluster.web_address
+    ask.policy("broker_configuration_runtime", address, "/admin/v2/brokers/configuration/runtime")
+    ask.policy("broker_dynamic_configuration", address, "/admin/v2/brokers/configuration/values")
+    ask.policy("broker_version", address, "/admin/v2/brokers/version")
+    for topic in scenario.topics:
+        ask.policy("namespace", topic.namespace, f"/admin/v2/namespaces/{topic.namespace}")
+        for scope, name in _TOPIC_POLICIES.items():
+            ask.policy(scope, topic.full_name, f"/admin/v2{_path(topic)}/{name}")
+        ask.policy("topic_owner", topic.full_name, f"/lookup/v2/topic{_path(topic)}")
+        if cluster.name == topic.source:
+            subscription = f"{topic.full_name}#{LOCAL_SUBSCRIPTION}"
+            path = f"/admin/v2{_path(topic)}/{LOCAL_SUBSCRIPTION}/dispatchRate"
+            ask.policy("subscription_dispatch_rate", subscription, path)
+    return ask.rows
 
 
-def stats_rows(pair: Pair, scenario: GeoScenario) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Ask the stats of every topic on every cluster that is alive, and the internal stats of its replicators where it is sent from."""
+def stats_rows(
+    cluster: GeoCluster, scenario: GeoScenario
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Ask a cluster the stats of every topic, and the internal stats of the replicators that send from it."""
     stats, internal = [], []
-    for cluster in pair.clusters:
-        if not cluster.alive:
-            continue
-        for topic in scenario.topics:
-            row = {
-                "cluster": cluster.cluster,
-                "topic": topic.full_name,
-                "partition": -1,
-                "observed_ms": round(time.time() * 1000),
-            }
-            body = cluster.admin.get_text(f"/admin/v2{_path(topic)}/stats", getPreciseBacklog="true")
-            stats.append({**row, "body": _thin(body)})
-            if cluster.name == topic.source:
-                body = cluster.admin.get_text(f"/admin/v2{_path(topic)}/internalStats")
-                internal.append({**row, "body": _cursors(body)})
+    for topic in scenario.topics:
+        row = {
+            "cluster": cluster.cluster,
+            "topic": topic.full_name,
+            "partition": -1,
+            "observed_ms": round(time.time() * 1000),
+        }
+        body = cluster.admin.get_text(f"/admin/v2{_path(topic)}/stats", getPreciseBacklog="true")
+        stats.append({**row, "body": _thin(body)})
+        if cluster.name == topic.source:
+            body = cluster.admin.get_text(f"/admin/v2{_path(topic)}/internalStats")
+            internal.append({**row, "body": _cursors(body)})
     return stats, internal
 
 

@@ -146,8 +146,10 @@ class GeoPlay:
             (start_s + scenario.well_s, lambda: self._change("cause")),
             (start_s + scenario.well_s + scenario.cause_s, lambda: self._change("relieved")),
         ]
+        # Between the changes, which are at whole minutes.
+        first_s = start_s + STATS_EVERY_S / 2
         minutes = int(scenario.duration_s // STATS_EVERY_S)
-        due += [(start_s + STATS_EVERY_S * number, self._every_minute) for number in range(1, minutes + 1)]
+        due += [(first_s + STATS_EVERY_S * number, self._every_minute) for number in range(minutes)]
         with ThreadPoolExecutor(4) as pool:
             pending = []
             for at_s, what in sorted(due, key=lambda item: item[0]):
@@ -210,15 +212,16 @@ class GeoPlay:
     def _snapshot(self, *, stats: bool = False, policies: bool = False) -> None:
         # A snapshot that fails, as next to a stop, leaves a gap and voids nothing.
         with self._lock:
-            try:
-                if stats:
-                    topic_stats, internal = stats_rows(self.pair, self.scenario)
-                    self.played.topic_stats += topic_stats
-                    self.played.internal_stats += internal
-                if policies:
-                    self.played.policies += policy_rows(self.pair, self.scenario)
-            except (requests.RequestException, ValueError, KeyError) as error:
-                self.say(f"{self.scenario.name}: no snapshot: {str(error)[:160]}")
+            for cluster in self.pair.clusters:
+                try:
+                    if stats and cluster.alive:
+                        topic_stats, internal = stats_rows(cluster, self.scenario)
+                        self.played.topic_stats += topic_stats
+                        self.played.internal_stats += internal
+                    if policies and cluster.alive:
+                        self.played.policies += policy_rows(cluster, self.scenario)
+                except (requests.RequestException, ValueError, KeyError) as error:
+                    self.say(f"{self.scenario.name}: no snapshot of {cluster.name}: {str(error)[:160]}")
 
 
 def _now_ms() -> int:

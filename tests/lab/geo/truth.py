@@ -55,6 +55,7 @@ def find_truth(played: GeoPlayed, series: list[Series]) -> GeoTruth:
             start_ms, end_ms = spans["relieved"]
             row = _row(scenario, topic, start_ms + SETTLE_MS, end_ms)
             found.rows.append({**row, "side": "neither", "cause": "healthy", "limiter": None})
+    found.rows = [row for row in found.rows if row["start_ms"] < row["end_ms"]]
     order = (
         "cluster",
         "namespace",
