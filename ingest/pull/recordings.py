@@ -55,6 +55,11 @@ def ingest_recordings(
                 "Two recordings have the same name", got=recording.name, fix="give each one once"
             )
         by_name[recording.name] = recording
+    clusters = [cluster for recording in found for cluster in recording.clusters]
+    if shared := sorted({cluster for cluster in clusters if clusters.count(cluster) > 1}):
+        raise InputError(
+            "Two recordings have the same cluster", got=shared[0], fix="bring them into different lakes"
+        )
     items = [
         PullItem(name, metric, (metric_selector(metric),), recording.start_ms, recording.end_ms)
         for name, recording in by_name.items()

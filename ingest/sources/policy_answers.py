@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 #: Partitions of a topic that are believed.
 MOST_PARTITIONS = 10_000
 _BEYOND = 2**63
+_PUBLISH_RATES = ("publishThrottlingRateInMsg", "publishThrottlingRateInByte")
 _RATES = ("dispatchThrottlingRateInMsg", "dispatchThrottlingRateInByte", "ratePeriodInSecond")
 _QUOTA_LIMITS = ("limitSize", "limitTime", "limit")
 _RETENTION = ("retentionTimeInMinutes", "retentionSizeInMB")
@@ -95,6 +96,10 @@ def _rate(answer: Any) -> str | None:
     return (
         None if abs(answer.get("ratePeriodInSecond", 1)) < 2**31 else "ratePeriodInSecond is beyond 32 bits"
     )
+
+
+def _publish_rate(answer: Any) -> str | None:
+    return _object(answer) or _numbers(answer, [name for name in _PUBLISH_RATES if name in answer])
 
 
 def _numbers(answer: dict, names: Iterable[str]) -> str | None:
@@ -220,6 +225,7 @@ _JUDGES: dict[str, Callable[[Any], str | None]] = {
     "subscription_dispatch_rate": _rate,
     "partition_count": _count,
     "topic_owner": _owner,
+    "topic_publish_rate": _publish_rate,
     "topic_subscriptions": _texts,
     **_TOPIC_JUDGES,
     **{f"global_{scope}": judge for scope, judge in _TOPIC_JUDGES.items()},

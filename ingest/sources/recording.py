@@ -1,7 +1,8 @@
 """Recordings. In: a folder that the lab wrote. Out: its samples, policies, topic stats and truth, checked whole.
 
 ``recording.json`` names the format and the SHA-256 of every other file. Nothing is handed out before all of them are
-there and unaltered.
+there and unaltered. A recording is a cluster of its name, or it lists several clusters, whose names begin with its own;
+rows of policies and topic stats name theirs then.
 """
 
 from __future__ import annotations
@@ -131,6 +132,11 @@ class Recording:
     truth: pa.Table
 
     @property
+    def clusters(self) -> tuple[str, ...]:
+        """Labels ``cluster`` of its series."""
+        return _clusters(self.about)
+
+    @property
     def source(self) -> RecordingSource:
         return RecordingSource(str(self.folder), self.about["files"]["samples.parquet"])
 
@@ -151,7 +157,7 @@ def read_recording(folder: str | Path) -> Recording:
     folder = Path(folder)
     about = _about(folder)
     _check_files(folder, about["files"])
-    name = about["name"]
+    name, clusters = about["name"], _clusters(about)
     try:
         table, rows_of = _loaded(str(folder), about["files"]["samples.parquet"])
         start_ms, end_ms = _range_of(table)
@@ -162,9 +168,9 @@ def read_recording(folder: str | Path) -> Recording:
             start_ms,
             end_ms,
             tuple(sorted(rows_of)),
-            _policies(name, _lines(folder / "policies.jsonl")),
-            _topic_stats(name, _lines(folder / "topic_stats.jsonl")),
-            _truth(name, json.loads((folder / "truth.json").read_text())),
+            _policies(clusters, _lines(folder / "policies.jsonl")),
+            _topic_stats(clusters, _lines(folder / "topic_stats.jsonl")),
+            _truth(clusters, json.loads((folder / "truth.json").read_text())),
         )
     except _UNREADABLE as error:
         raise InputError(
@@ -231,7 +237,35 @@ def _about(folder: Path) -> dict[str, Any]:
         )
     if not all(_FILE_NAME.fullmatch(name) and isinstance(sum_, str) for name, sum_ in files.items()):
         raise InputError(what, got="a file outside of the folder", expected="plain file names")
+    clusters = about.get("clusters", [about["name"]])
+    if (
+        not isinstance(clusters, list)
+        or not clusters
+        or not all(_is_own(one, about["name"]) for one in clusters)
+    ):
+        raise InputError(
+            what,
+            got=f"clusters {str(clusters)[:80]}",
+            expected=f"a list of names that are {about['name']} or begin with {about['name']}-",
+        )
     return about
+
+
+def _is_own(cluster: Any, name: str) -> bool:
+    """Whether a cluster has a recording's name: recordings never mix in one lake."""
+    return isinstance(cluster, str) and (cluster == name or cluster.startswith(f"{name}-"))
+
+
+def _clusters(about: dict[str, Any]) -> tuple[str, ...]:
+    return tuple(about.get("clusters", [about["name"]]))
+
+
+def _cluster_of(line: dict[str, Any], clusters: tuple[str, ...]) -> str:
+    """The cluster of a row, which names it where a recording has several."""
+    cluster = line.get("cluster", clusters[0] if len(clusters) == 1 else None)
+    if cluster not in clusters:
+        raise ValueError(f"a row of the cluster {cluster!r}")
+    return cluster
 
 
 def _check_files(folder: Path, files: dict[str, str]) -> None:
@@ -315,10 +349,10 @@ def _lines(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text().splitlines() if line]
 
 
-def _policies(cluster: str, lines: list[dict[str, Any]]) -> pa.Table:
+def _policies(clusters: tuple[str, ...], lines: list[dict[str, Any]]) -> pa.Table:
     rows = [
         {
-            "cluster": cluster,
+            "cluster": _cluster_of(line, clusters),
             "scope": line["scope"],
             "key": line["key"],
             "body": "null" if line["body"] is None else line["body"],
@@ -331,21 +365,26 @@ def _policies(cluster: str, lines: list[dict[str, Any]]) -> pa.Table:
     return _table("policies", rows)
 
 
-def _topic_stats(cluster: str, lines: list[dict[str, Any]]) -> pa.Table:
+def _topic_stats(clusters: tuple[str, ...], lines: list[dict[str, Any]]) -> pa.Table:
     rows = []
     for line in lines:
         namespace = "/".join(line["topic"].split("://", 1)[1].split("/")[:2])
         rows += stats_rows(
-            cluster, namespace, line["topic"], line["partition"], line["observed_ms"], line["body"] or ""
+            _cluster_of(line, clusters),
+            namespace,
+            line["topic"],
+            line["partition"],
+            line["observed_ms"],
+            line["body"] or "",
         )
     return stats_table(rows)
 
 
-def _truth(cluster: str, content: dict[str, Any]) -> pa.Table:
+def _truth(clusters: tuple[str, ...], content: dict[str, Any]) -> pa.Table:
     if content.get("format") != FORMAT:
         raise ValueError(f"truth.json has format {content.get('format')!r} instead of {FORMAT}")
     rows = content["rows"]
-    others = {row["cluster"] for row in rows} - {cluster}
+    others = {row["cluster"] for row in rows} - set(clusters)
     if others:
         raise ValueError(f"truth.json speaks of the cluster {sorted(others)[0]!r}")
     for row in rows:

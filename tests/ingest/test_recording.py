@@ -89,6 +89,50 @@ def test_ingested_like_any_source(tmp_path: Path) -> None:
     assert {table: lake.version(table) for table in before} == before
 
 
+def with_clusters(copy: Path, clusters: object, row: str | None) -> Path:
+    """Let a recording list clusters, and name one in every row."""
+    about = json.loads((copy / "recording.json").read_text())
+    about["clusters"] = clusters
+    (copy / "recording.json").write_text(json.dumps(about))
+    for name in ("policies.jsonl", "topic_stats.jsonl"):
+        rows = [json.loads(line) for line in (copy / name).read_text().splitlines()]
+        lines = [json.dumps(each if row is None else {**each, "cluster": row}) + "\n" for each in rows]
+        rewritten(copy, name, "".join(lines).encode())
+    truth = json.loads((copy / "truth.json").read_text())
+    for each in truth["rows"]:
+        each["cluster"] = row or each["cluster"]
+    rewritten(copy, "truth.json", json.dumps(truth).encode())
+    return copy
+
+
+def test_several_clusters_are_kept_apart(copy: Path) -> None:
+    clusters = [f"{NAME}-east", f"{NAME}-west"]
+    recording = read_recording(with_clusters(copy, clusters, clusters[1]))
+    assert recording.clusters == tuple(clusters)
+    for table in (recording.policies, recording.topic_stats, recording.truth):
+        assert set(table["cluster"].to_pylist()) == {clusters[1]}
+
+
+@pytest.mark.parametrize(
+    ("clusters", "row", "words"),
+    [
+        ([f"{NAME}-east", f"{NAME}-west"], None, "a row of the cluster None"),
+        ([f"{NAME}-east"], "sub-msg-small-west", "a row of the cluster 'sub-msg-small-west'"),
+        (["elsewhere"], "elsewhere", "clusters ['elsewhere']"),
+        ([], None, "clusters []"),
+        (NAME, None, "clusters sub-msg-small"),
+        ([1], None, "clusters [1]"),
+    ],
+)
+def test_cluster_that_is_not_listed_is_refused(
+    copy: Path, clusters: object, row: str | None, words: str
+) -> None:
+    with pytest.raises(InputError) as caught:
+        read_recording(with_clusters(copy, clusters, row))
+    assert words in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
 def test_read_as_a_source() -> None:
     recording = read_recording(list_shipped()[NAME])
     middle = (recording.start_ms + recording.end_ms) // 2

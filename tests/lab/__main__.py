@@ -148,11 +148,11 @@ def _record_fleets(
                 "status": "voided",
                 "reasons": [str(error).splitlines()[0]],
             }
-            _note_rows([row], target / "dropped.json", commit)
+            note_rows([row], target / "dropped.json", commit)
         else:
             console.log(f"{fleet.name}: kept")
             if commit:
-                _commit([folder], f"Record {fleet.name} on a real cluster")
+                commit_paths([folder], f"Record {fleet.name} on a real cluster")
     if voided:
         raise typer.Exit(1)
 
@@ -244,7 +244,7 @@ def _run(
             outcomes.append(outcome)
             console.log(f"{outcome.scenario.name}: {outcome.status} {'; '.join(outcome.reasons)}")
             if commit and outcome.folder is not None:
-                _commit([outcome.folder], f"Record {outcome.scenario.name} on a real broker")
+                commit_paths([outcome.folder], f"Record {outcome.scenario.name} on a real broker")
 
     if batches:
         # Fetched before anything is timed.
@@ -283,7 +283,7 @@ def _run(
     return outcomes
 
 
-def _commit(paths: list[Path], message: str) -> None:
+def commit_paths(paths: list[Path], message: str) -> None:
     names = [str(path.relative_to(REPOSITORY)) for path in paths]
     for _ in range(20):
         added = subprocess.run(
@@ -313,10 +313,10 @@ def _note_dropped(outcomes: list[Outcome], file: Path, commit: bool) -> None:
         for outcome in outcomes
         if outcome.status != "kept"
     ]
-    _note_rows(fresh, file, commit)
+    note_rows(fresh, file, commit)
 
 
-def _note_rows(fresh: list[dict[str, Any]], file: Path, commit: bool) -> None:
+def note_rows(fresh: list[dict[str, Any]], file: Path, commit: bool) -> None:
     rows: list[dict[str, Any]] = []
     if file.exists():
         rows = json.loads(file.read_text())["rows"]
@@ -325,7 +325,7 @@ def _note_rows(fresh: list[dict[str, Any]], file: Path, commit: bool) -> None:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(json.dumps({"format": 1, "rows": rows + fresh}, indent=1) + "\n")
         if commit:
-            _commit([file], "Note the scenarios that do not count, and why")
+            commit_paths([file], "Note the scenarios that do not count, and why")
 
 
 def _print_table(scenarios: list[Scenario], outcomes: list[Outcome], places: list[Path]) -> None:

@@ -6,7 +6,7 @@ import hashlib
 import json
 import shutil
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +30,11 @@ SAMPLES_SCHEMA = pa.schema(
 
 @dataclass
 class Recording:
-    """The content of a recording's folder."""
+    """The content of a recording's folder.
+
+    ``more`` are further files of JSON lines by name. With ``several_clusters`` series have their labels ``cluster`` already, and rows of
+    policies, topic stats and truth name theirs; ``about["clusters"]`` lists them.
+    """
 
     name: str
     about: dict[str, Any]
@@ -41,13 +45,15 @@ class Recording:
     truth: list[dict[str, Any]]
     scenario_yaml: str
     script_name: str = "scenario.yaml"
+    more: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+    several_clusters: bool = False
 
 
 def write_recording(recording: Recording, out_dir: Path) -> Path:
     """Write the folder ``out_dir/<name>`` and return it.
 
     The label ``cluster`` of every series, also of those that have none as scraped (``up``), is the recording's name,
-    so that recordings never mix in one lake. All other labels are as scraped. Paths of this machine, which the
+    so that recordings never mix in one lake; where a recording has several clusters, it begins with that name. All other labels are as scraped. Paths of this machine, which the
     broker's configuration names, are masked.
     """
     out_dir.mkdir(parents=True, exist_ok=True)
@@ -58,6 +64,8 @@ def write_recording(recording: Recording, out_dir: Path) -> Path:
     _write_lines(staging / "policies.jsonl", recording.policies)
     _write_lines(staging / "topic_stats.jsonl", recording.topic_stats)
     _write_lines(staging / "interventions.jsonl", recording.interventions)
+    for name, rows in recording.more.items():
+        _write_lines(staging / name, rows)
     (staging / recording.script_name).write_text(recording.scenario_yaml)
     (staging / "truth.json").write_text(
         json.dumps({"format": FORMAT, "rows": recording.truth}, indent=1) + "\n"
@@ -87,8 +95,9 @@ def altered_files(folder: Path) -> list[str]:
 
 
 def _samples(recording: Recording) -> pa.Table:
-    for item in recording.series:
-        item.labels["cluster"] = recording.name
+    if not recording.several_clusters:
+        for item in recording.series:
+            item.labels["cluster"] = recording.name
     ordered = sorted(recording.series, key=lambda item: sorted(item.labels.items()))
     columns = {
         "labels": [sorted(item.labels.items()) for item in ordered],

@@ -64,7 +64,7 @@ def recording_folder(text: str, shipped: dict[str, Path]) -> Path:
 
 @dataclass
 class RecordingsSource:
-    """Several recordings, brought in together; each is a cluster of its own."""
+    """Several recordings, brought in together; each has clusters of its own."""
 
     recordings: Sequence[Recording]
     spans: tuple[ClusterSpan, ...]
@@ -105,4 +105,4 @@ class RecordingsSource:
 def _span(recording: Recording, start_ms: int | None, end_ms: int | None) -> ClusterSpan | None:
     start_ms = recording.start_ms if start_ms is None else max(start_ms, recording.start_ms)
     end_ms = recording.end_ms if end_ms is None else min(end_ms, recording.end_ms)
-    return ClusterSpan((recording.name,), start_ms, end_ms) if start_ms < end_ms else None
+    return ClusterSpan(recording.clusters, start_ms, end_ms) if start_ms < end_ms else None

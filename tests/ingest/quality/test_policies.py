@@ -106,6 +106,12 @@ def test_day_without_answers_is_reported(tmp_path):
         ("topic_subscriptions", '["a", 1]', "a list instead of a list of names"),
         ("partition_count", '{"partitions": "4"}', "partitions is no whole number"),
         ("topic_owner", "5", "a number instead of"),
+        ("topic_publish_rate", '{"publishThrottlingRateInMsg": 20, "publishThrottlingRateInByte": -1}', None),
+        (
+            "topic_publish_rate",
+            '{"publishThrottlingRateInMsg": "20"}',
+            "publishThrottlingRateInMsg is a text",
+        ),
         ("broker_version", "null", "null"),
         ("broker_configuration_runtime", '"<html>"', "a text instead of an object"),
         ("namespace", "<html>", "no JSON"),

@@ -42,12 +42,12 @@ POLICIES_EVERY_S = 300
 BACKLOG_ENTRIES = 50
 RETURN_AFTER_S = 20
 MOVE_TRIES = 3
-_KEPT_SETTINGS = re.compile(
+KEPT_SETTINGS = re.compile(
     r"ispatch|hrottl|nacked|^expose|acklogQuota|splitTopic|advertisedAddress|webServicePort$|clusterName|ttlDuration|"
     r"acknowledgmentAtBatchIndex|loadManagerClassName|statsUpdate|delayedDelivery"
 )
 #: Parts of a topic's stats that are large and that no rule reads.
-_DROPPED_STATS = frozenset(
+DROPPED_STATS = frozenset(
     [
         "publishers",
         "replication",
@@ -489,7 +489,7 @@ def _thin_policy(row: dict[str, Any]) -> dict[str, Any]:
         return row
     settings = json.loads(row["body"])
     return row | {
-        "body": json.dumps({name: value for name, value in settings.items() if _KEPT_SETTINGS.search(name)})
+        "body": json.dumps({name: value for name, value in settings.items() if KEPT_SETTINGS.search(name)})
     }
 
 
@@ -501,7 +501,7 @@ def _thin_stats(row: dict[str, Any]) -> dict[str, Any]:
 
 def _without(value: Any) -> Any:
     if isinstance(value, dict):
-        return {name: _without(item) for name, item in value.items() if name not in _DROPPED_STATS}
+        return {name: _without(item) for name, item in value.items() if name not in DROPPED_STATS}
     if isinstance(value, list):
         return [_without(item) for item in value]
     return value

@@ -1,0 +1,209 @@
+"""From a geo scenario to its recording: in, a scenario; out, a folder of the recordings' format, or why there is none.
+
+One pair of clusters, one Prometheus that scrapes both and a load process per cluster that sends, alive for the length of the scenario. The
+folder holds both clusters: they are called ``<recording>-east`` and ``<recording>-west`` by Pulsar itself, and rows of the admin API's answers name
+theirs. Of the samples only metrics that a pull takes, and those of replication, are kept.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import pickle
+import re
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pulsar
+
+from tests.lab.geo.model import GeoScenario
+from tests.lab.geo.pair import EAST, WEST, running_pair
+from tests.lab.geo.play import GeoPlay, GeoPlayed, load_of
+from tests.lab.geo.truth import find_truth
+from tests.lab.loadprocess import running_load
+from tests.lab.prometheus import running_prometheus
+from tests.lab.readback import REGEX, Series, read_series
+from tests.lab.recording import Recording, write_recording
+from tests.lab.soundness import PRODUCER_SHORT_MAX, cpu_reasons, waits
+from tests.lab.targets import ScrapeTargets
+from throttlescope.ingest.core.metrics import METRICS
+
+#: A remote publish limit pauses a whole connection: with so many, topics hardly ever share one.
+SETTINGS = {"replicationConnectionsPerBroker": "256"}
+_REPLICATION_METRICS = (
+    "pulsar_replication_.*",
+    "pulsar_msg_backlog",
+    "pulsar_producers_count",
+    "pulsar_broker_throttled_connections.*",
+)
+#: Of the truths that the script names so many have to be seen for a recording to count.
+CONFIRMED_LEAST = 0.5
+
+
+class GeoVoid(RuntimeError):  # noqa: N818 - reads as what it says
+    """A scenario whose recording does not count; the message says why."""
+
+
+def record_geo(
+    scenario: GeoScenario,
+    out_dir: Path,
+    scratch_dir: Path,
+    *,
+    say: Callable[[str], None],
+    count_cpu: bool = True,
+    priority: int = 0,
+) -> Path:
+    """Play a scenario and write its recording.
+
+    Parameters
+    ----------
+    scenario
+        What runs.
+    out_dir, scratch_dir
+        Where the recording goes, and where the servers keep their files.
+    say
+        Called with a line for the log.
+    count_cpu
+        Whether processes that waited for a CPU make the recording void. What they waited is in ``recording.json`` in any case.
+    priority
+        Niceness of all processes; 0 keeps the caller's.
+
+    Raises
+    ------
+    GeoVoid
+        The machinery was not sound, or too few causes were seen.
+    """
+    scratch_dir.mkdir(parents=True, exist_ok=True)
+    with _playing(scenario, scratch_dir, say, priority) as play:
+        play.prepare()
+        played = play.follow()
+        series = _read_back(play.prometheus.url, played)
+    # What a quarter of an hour took is not lost to a fault of what follows: :func:`record_played` takes it from here again.
+    (scratch_dir / "played.pickle").write_bytes(pickle.dumps((played, series)))
+    return record_played(played, series, out_dir, scratch_dir, count_cpu=count_cpu)
+
+
+def record_played(
+    played: GeoPlayed, series: list[Series], out_dir: Path, scratch_dir: Path, *, count_cpu: bool = True
+) -> Path:
+    """Find the truth of what was played, and write its recording if it is sound."""
+    scenario = played.scenario
+    for one in series:
+        one.labels["cluster"] = played.about["clusters"][one.labels["instance"]]
+    found = find_truth(played, series)
+    reasons, measured = _soundness(played, count_cpu)
+    seen = sum(check["ok"] for check in found.confirmed)
+    if seen < CONFIRMED_LEAST * len(found.confirmed):
+        reasons.append(f"{seen} of {len(found.confirmed)} effects were seen")
+    about = {
+        **played.about,
+        "clusters": sorted(played.about["clusters"].values()),
+        "instances": {label: instance for instance, label in played.about["clusters"].items()},
+        "profile": scenario.profile,
+        "family": "geo",
+        "size": f"seed_{scenario.seed}",
+        "kept_aside": scenario.kept_aside,
+        "scrape_interval_s": scenario.scrape_interval_s,
+        "start_ms": played.start_ms,
+        "end_ms": played.end_ms,
+        "states": found.states,
+        "confirmed": found.confirmed,
+        "measured": measured | {"void": reasons},
+    }
+    by_time = lambda rows, name: sorted(rows, key=lambda row: row[name])  # noqa: E731
+    recording = Recording(
+        scenario.name,
+        about,
+        series,
+        by_time(played.policies, "observed_ms"),
+        by_time(played.topic_stats, "observed_ms"),
+        by_time(played.interventions, "at_ms"),
+        found.rows,
+        scenario.to_yaml(),
+        "geo.yaml",
+        {"internal_stats.jsonl": by_time(played.internal_stats, "observed_ms")},
+        several_clusters=True,
+    )
+    if reasons:
+        write_recording(recording, scratch_dir / "void")
+        raise GeoVoid("; ".join(reasons))
+    return write_recording(recording, out_dir)
+
+
+@contextlib.contextmanager
+def _playing(
+    scenario: GeoScenario, scratch_dir: Path, say: Callable[[str], None], priority: int
+) -> Iterator[GeoPlay]:
+    lifetime_s = scenario.duration_s + 600
+    with contextlib.ExitStack() as stack:
+        pair = stack.enter_context(
+            running_pair(
+                scenario.profile,
+                SETTINGS,
+                scratch_dir=scratch_dir,
+                names=(scenario.label(EAST), scenario.label(WEST)),
+                max_lifetime_s=lifetime_s,
+                priority=priority,
+            )
+        )
+        say(f"{scenario.name}: clusters at {pair.east.admin_url} and {pair.west.admin_url}")
+        targets = ScrapeTargets(
+            scratch_dir / "targets.json", [cluster.web_address for cluster in pair.clusters]
+        )
+        prometheus = stack.enter_context(
+            running_prometheus(
+                [targets.scrape_config],
+                scratch_dir=scratch_dir,
+                scrape_interval_s=scenario.scrape_interval_s,
+                max_lifetime_s=lifetime_s,
+                priority=priority,
+            )
+        )
+        loads = {}
+        for cluster in pair.clusters:
+            mine = [load_of(scenario, topic) for topic in scenario.topics if topic.source == cluster.name]
+            if mine:
+                process = running_load(
+                    f"load-{cluster.name}",
+                    mine,
+                    cluster.service_url,
+                    scratch_dir,
+                    max_lifetime_s=lifetime_s,
+                    priority=priority,
+                )
+                load = stack.enter_context(process)
+                loads |= {one.name: load for one in mine}
+        logger = pulsar.FileLogger(pulsar.LoggerLevel.Warn, str(scratch_dir / "schema-client.log"))
+        yield GeoPlay(scenario, pair, prometheus, loads, logger, say)
+
+
+def _read_back(url: str, played: GeoPlayed) -> list[Series]:
+    names = "|".join([*(re.escape(name) for name in METRICS), *_REPLICATION_METRICS])
+    time.sleep(1)
+    found = read_series(url, [(REGEX, "__name__", names)], played.start_ms, played.end_ms)
+    wanted = {topic.full_name for topic in played.scenario.topics}
+    return [one for one in found if one.labels.get("topic") in (None, *wanted) and _kept(one)]
+
+
+def _kept(series: Series) -> bool:
+    """Sums over a namespace are left out: a recording of the same brokers without topic metrics would have them."""
+    return "topic" in series.labels or "namespace" not in series.labels
+
+
+def _soundness(played: GeoPlayed, count_cpu: bool) -> tuple[list[str], dict[str, Any]]:
+    cpu = waits(played.pressure)
+    reasons = cpu_reasons(cpu) if count_cpu else []
+    producers: dict[str, Any] = {}
+    for topic in played.scenario.topics:
+        for row in played.reports[topic.name]["producers"].values():
+            short = max(0.0, 1 - row["persisted"] / max(1, row["scheduled"]))
+            producers[topic.name] = {**row, "short_share": round(short, 5)}
+            if short > PRODUCER_SHORT_MAX:
+                reasons.append(f"the producer of {topic.name} was {short:.1%} below its schedule")
+    return reasons, {
+        "cpu": cpu,
+        "cpu_reasons": cpu_reasons(cpu),
+        "load_average": played.load_average,
+        "producers": producers,
+    }
