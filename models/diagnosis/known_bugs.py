@@ -13,8 +13,6 @@ from dataclasses import dataclass
 from throttlescope.models.diagnosis.causes import (
     DELAYED_DELIVERY,
     HUNG_CONSUMERS,
-    KEY_SHARED_BLOCKED,
-    NO_CONSUMERS,
     REMOTE_DISCONNECTED,
     REPLICATOR_STUCK,
     UNKNOWN,
@@ -96,10 +94,7 @@ class KnownBug:
 KNOWN_BUGS: tuple[KnownBug, ...] = (
     KnownBug(
         6437,
-        (
-            NO_CONSUMERS,
-            UNKNOWN,
-        ),
+        (UNKNOWN,),
     ),
     KnownBug(
         20591,
@@ -172,7 +167,6 @@ KNOWN_BUGS: tuple[KnownBug, ...] = (
     KnownBug(
         26236,
         (
-            KEY_SHARED_BLOCKED,
             HUNG_CONSUMERS,
             UNKNOWN,
         ),
@@ -184,7 +178,6 @@ KNOWN_BUGS: tuple[KnownBug, ...] = (
     KnownBug(
         26268,
         (
-            KEY_SHARED_BLOCKED,
             HUNG_CONSUMERS,
             UNKNOWN,
         ),

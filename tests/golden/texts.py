@@ -8,7 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from zipfile import ZipFile
 
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, Page
 
 from tests.app.commands import throttlescope
 from tests.app.web.browser import is_settled, running_server
@@ -83,8 +83,19 @@ def _pages(lake: Path, browser: Browser) -> Iterator[tuple[str, str]]:
             page.wait_for_load_state("networkidle")
             # A grid draws the rows that are in sight, sooner or later.
             page.add_style_tag(content=".ag-body { display: none }")
-            yield f"pages/{name}", _settled(page.inner_text("main"), lake)
+            yield f"pages/{name}", _settled(_steady_text(page), lake)
         page.close()
+
+
+def _steady_text(page: Page) -> str:
+    """The text when it is the same half a second later: parts of a page come when the server has them."""
+    text = ""
+    for _ in range(120):
+        before, text = text, page.inner_text("main")
+        if text and text == before:
+            return text
+        page.wait_for_timeout(500)
+    raise AssertionError(f"{page.url} does not come to rest")
 
 
 def _subscription(name: str) -> SubscriptionPartition:
