@@ -9,6 +9,8 @@ unexport PYTHONDONTWRITEBYTECODE
 VENV := .venv
 AIRFLOW_VENV := .airflow-venv
 BIN := $(VENV)/bin
+# Share of their examples that property tests try; `make test-long` tries all of them.
+export THROTTLESCOPE_EXAMPLES ?= 0.25
 UV := UV_HTTP_TIMEOUT=600 $(BIN)/uv
 
 # What can be installed may not be skipped by `make test`.
@@ -33,17 +35,19 @@ demo: setup ## ingest the shipped recordings, print verdicts, serve 127.0.0.1:80
 serve: setup ## serve a lake that is there (SERVE_ARGS="--lake DIR --port N")
 	@$(BIN)/throttlescope serve $(SERVE_ARGS)
 
-# A quarter of the examples of property tests; `make test` tries all of them. The first time, what Numba compiles is compiled before three workers
-# would each do it, for a minute.
-check: setup ## the loop while writing: style and the tests that start no server (about 90 seconds on 2 cores)
+# What Numba compiles is compiled before several workers would each do it, for a minute: the first time, and after a change of what it is compiled from.
+COMPILED := $(VENV)/compiled
+$(COMPILED): $(VENV)/installed $(wildcard models/throttling/*.py models/throttling/kernel/*.py transforms/*.py transforms/promql/*.py ingest/lake/blocks.py ingest/sources/*.py)
+	@$(BIN)/python -m throttlescope.app.services.compile_ahead
+	@touch $@
+
+check: setup $(COMPILED) ## the loop while writing: style and the tests that start no server (about 90 seconds on 2 cores)
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check --quiet .
-	@ls models/throttling/kernel/__pycache__/*.nbc > /dev/null 2>&1 || $(BIN)/python -m throttlescope.app.services.compile_ahead
-	@THROTTLESCOPE_EXAMPLES=0.25 $(BIN)/python -m pytest -q -n 3 --dist worksteal -m "$(NEEDS_NOTHING)" $(PYTEST_ARGS)
+	@$(BIN)/python -m pytest -q -n 3 --dist worksteal -m "$(NEEDS_NOTHING)" $(PYTEST_ARGS)
 
-# What Numba compiles is compiled once, before several processes would do it side by side. The two halves run at once: see below.
-test: setup parts airflow-env ## the tests, with a real broker, Prometheus, browser, Airflow, Spark cluster and object store
-	@$(BIN)/python -m throttlescope.app.services.compile_ahead
+# The two halves run at once: see below.
+test: setup parts airflow-env $(COMPILED) ## the tests, with a real broker, Prometheus, browser, Airflow, Spark cluster and object store
 	@$(MAKE) --keep-going --jobs=2 --no-print-directory test-with-broker test-without-broker; code=$$?; \
 		echo "Not in make test: proofs that take minutes (make test-long; parts of it: make test-airflow, test-cluster, test-backfill," \
 			"test-storage, test-lab), thousands of kills, damaged files and reads during writes (make faults)," \
@@ -71,6 +75,7 @@ test-without-broker: setup ## the other half of `make test`
 
 # One after another: each of them starts clusters, brokers or whole runs, and some are timed.
 test-long: setup parts airflow-env ## the proofs that take minutes each, about two hours: clusters, kills, full disks, brokers of other versions
+	@THROTTLESCOPE_EXAMPLES=1 $(BIN)/python -m pytest -q -n 2 -m "hypothesis and not study" $(PYTEST_ARGS)
 	@THROTTLESCOPE_REQUIRE="$(THROTTLESCOPE_REQUIRE)" $(BIN)/python -m pytest -q --durations=30 -m study $(PYTEST_ARGS)
 
 test-airflow: setup parts airflow-env ## the DAGs at length: each by `dags test`, a chain, a killed task, a gate, a backfill in a real Airflow

@@ -151,7 +151,7 @@ def measure(subscriptions: int, runs: int) -> dict:
         "quiet_share": _quiet_rows(files) / rows.num_rows,
         "causes": {row["cause"]: row["cause_count"] for row in rows.group_by("cause").aggregate([("cause", "count")]).to_pylist()},
         "episodes": lake.read("episodes", columns=["cause"]).num_rows,
-        "asked": answered.asked,
+        "asked": answered.needed,
         "failed": answered.failed,
         "megabytes": round(sum(file.size_bytes for file in files) / 1e6, 1),
         "wrong": _wrong(lake) + _otherwise(lake),

@@ -32,7 +32,9 @@ from throttlescope.ingest.spark.session import spark_session
 from throttlescope.ingest.spark.task_executor import SparkPoolExecutor
 from throttlescope.models.throttling import LAB, Machine, Scenario, sweep
 from throttlescope.models.throttling.compile import compile_scenario
-from throttlescope.models.throttling.kernel import engine, layout
+from throttlescope.models.throttling.kernel import layout
+from throttlescope.models.throttling.kernel.fields import S
+from throttlescope.models.throttling.kernel.simulation import run_packed
 from throttlescope.models.throttling.simulate import run
 from throttlescope.models.throttling.sweep import _summary
 
@@ -103,11 +105,11 @@ def day(kind: str, consumers: int, runs: int) -> dict:
     polls = int(run(world, LAB, 1)["polls"][-1].sum())
     sizes = layout.first_sizes(world)
     packed = layout.pack(world, LAB, DAY_S * 1_000_000, *sizes)
-    out = np.zeros((1, len(world.dispatchers), engine.S_COUNT), np.int64)
+    out = np.zeros((1, len(world.dispatchers), S.WIDTH), np.int64)
     times = []
     for _ in range(runs + 1):
         fresh = packed.copy()
-        times.append(_seconds(lambda fresh=fresh: engine.run_packed(fresh, out)))
+        times.append(_seconds(lambda fresh=fresh: run_packed(fresh, out)))
     kernel_s = statistics.median(times[1:])
     return {
         "run_ms": round(whole_s * 1000, 1),

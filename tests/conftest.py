@@ -10,7 +10,7 @@ from collections import Counter
 import hypothesis
 import pytest
 
-#: Share of its examples that a property test tries, from $THROTTLESCOPE_EXAMPLES: a quarter in `make check`, all of them elsewhere.
+#: Share of its examples that a property test tries, from $THROTTLESCOPE_EXAMPLES: a quarter in `make check` and `make test`, all of them elsewhere.
 EXAMPLES_SHARE = float(os.environ.get("THROTTLESCOPE_EXAMPLES", "1"))
 
 # Numba compiles inside the first example, and two cores are shared with servers: a deadline would only find that.

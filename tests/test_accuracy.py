@@ -331,7 +331,7 @@ def test_the_shipped_recordings_give_the_pages_figures():
 def test_written_in_cause_is_diagnosed(alter, cause):
     (folder,) = [folder for folder in folders("shipped") if folder.name == "slow-small"]
     found = judge_all([folder], alter)
-    said = {(window.true_cause, window.said.cause) for window in found.windows}
+    said = {(window.true_cause, window.judged.cause) for window in found.windows}
     assert said == {(cause, cause), ("healthy", "healthy")}
 
 

@@ -60,7 +60,7 @@ class DeadlineLimit:
     value : float or None
         Seconds (TTL, quota by age) or bytes (quota by size); None: read, and there is none.
     set_by : str
-        Which record won, in the words of ``limits.set_by``.
+        The policy that applies, in the words of ``limits.set_by``.
     policy : str or None
         What a quota does: ``producer_request_hold``, ``producer_exception`` or ``consumer_backlog_eviction``.
     """

@@ -217,7 +217,7 @@ def _minute_rows(
     rows["minute_ms"] = minutes.starts_ms[row_minute]
     limits_then = known_limits.taken(limit_rows[row_key, row_minute])
     stats_then = known_stats.taken(known_stats.rows_at(ends_ms)[row_key, row_minute])
-    rows |= _held_against(rows, limits_then, stats_then)
+    rows |= _limits_and_use(rows, limits_then, stats_then)
     rows |= {name: pa.nulls(len(row_key)) for name in STATS_COLUMNS if name not in rows}
     return _table(rows, keys, row_key)
 
@@ -375,7 +375,7 @@ def _uses(columns: Mapping[str, np.ndarray], keys: list[tuple], exempt: np.ndarr
 # -- what was known at the minute's end ---------------------------------------------------------
 
 
-def _held_against(
+def _limits_and_use(
     rows: Mapping[str, np.ndarray], limits: pa.Table, stats: pa.Table
 ) -> dict[str, np.ndarray | pa.Array]:
     """Limits and facts of each row, and the use of the limits of topic and subscription."""

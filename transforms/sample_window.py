@@ -19,7 +19,7 @@ from throttlescope.transforms.promql.source import SampleSource, Series
 _FOR_EVER = np.iinfo(np.int64).max
 
 
-class Held(SampleSource):
+class SampleWindow(SampleSource):
     """Series with normalised labels, by metric and id."""
 
     def __init__(self) -> None:
@@ -29,58 +29,58 @@ class Held(SampleSource):
 
     def take(self, metric_name: str, buffer: BlockBuffer, since_ms: int) -> None:
         """Replace the samples from ``since_ms`` on by what a source answered."""
-        mine = self._of.setdefault(metric_name, {})
+        by_id = self._of.setdefault(metric_name, {})
         for series_id, new in series_of(buffer):
-            old = mine.get(series_id)
+            old = by_id.get(series_id)
             if old is None:
                 self._meant.clear()
-            mine[series_id] = new if old is None else with_tail(old, new, since_ms)
+            by_id[series_id] = new if old is None else with_tail(old, new, since_ms)
 
     def replace(self, metric_name: str, buffer: BlockBuffer, start_ms: int, end_ms: int) -> None:
         """Replace the samples of [start_ms, end_ms) by what a source answered."""
-        mine = self._of.setdefault(metric_name, {})
+        by_id = self._of.setdefault(metric_name, {})
         for series_id, new in series_of(buffer):
-            old = mine.get(series_id)
+            old = by_id.get(series_id)
             if old is None:
                 self._meant.clear()
-                mine[series_id] = new
+                by_id[series_id] = new
                 continue
             later = _cut(old, end_ms, _FOR_EVER)
             before = with_tail(_cut(old, 0, end_ms), new, start_ms)
-            mine[series_id] = with_tail(before, later, end_ms)
+            by_id[series_id] = with_tail(before, later, end_ms)
 
     def put_before(self, metric_name: str, series: dict[str, Series], end_ms: int) -> None:
         """Add earlier samples of series, none of them beyond ``end_ms``."""
-        mine = self._of.setdefault(metric_name, {})
+        by_id = self._of.setdefault(metric_name, {})
         for series_id, one in series.items():
-            later = mine.get(series_id)
-            mine[series_id] = one if later is None else with_tail(one, later, end_ms)
+            later = by_id.get(series_id)
+            by_id[series_id] = one if later is None else with_tail(one, later, end_ms)
         self._meant.clear()
 
     def select(self, selector: Selector, start_ms: int, end_ms: int) -> list[Series]:
         metric_name = selector.metric_name
         # Rules name their metrics; no metric is looked for by a pattern.
-        mine = self._of.get(metric_name, {}) if metric_name is not None else {}
+        by_id = self._of.get(metric_name, {}) if metric_name is not None else {}
         meant = self._meant.get(selector)
         if meant is None:
-            fitting = [series_id for series_id, one in mine.items() if selector.matches(one.labels)]
-            meant = sorted(fitting, key=lambda series_id: tuple(sorted(mine[series_id].labels.items())))
+            fitting = [series_id for series_id, one in by_id.items() if selector.matches(one.labels)]
+            meant = sorted(fitting, key=lambda series_id: tuple(sorted(by_id[series_id].labels.items())))
             self._meant[selector] = meant
-        found = (_cut(mine[series_id], start_ms, end_ms) for series_id in meant)
+        found = (_cut(by_id[series_id], start_ms, end_ms) for series_id in meant)
         return [one for one in found if len(one.timestamps_ms) or len(one.stale_ms)]
 
     def forget_before(self, time_ms: int) -> None:
         """Let go of samples before a time, and of series that have none after it."""
-        for mine in self._of.values():
-            for series_id, one in list(mine.items()):
-                kept = _cut(one, time_ms, _FOR_EVER)
-                if len(kept.timestamps_ms) or len(kept.stale_ms):
+        for by_id in self._of.values():
+            for series_id, one in list(by_id.items()):
+                rest = _cut(one, time_ms, _FOR_EVER)
+                if len(rest.timestamps_ms) or len(rest.stale_ms):
                     # A slice would keep the whole array alive.
-                    mine[series_id] = Series(
-                        one.labels, kept.timestamps_ms.copy(), kept.values.copy(), kept.stale_ms.copy()
+                    by_id[series_id] = Series(
+                        one.labels, rest.timestamps_ms.copy(), rest.values.copy(), rest.stale_ms.copy()
                     )
                 else:
-                    del mine[series_id]
+                    del by_id[series_id]
         self._meant.clear()
 
     def of_metric(self, metric_name: str) -> list[Series]:
@@ -88,7 +88,7 @@ class Held(SampleSource):
 
     @property
     def metrics(self) -> list[str]:
-        return sorted(name for name, mine in self._of.items() if mine)
+        return sorted(name for name, by_id in self._of.items() if by_id)
 
     def newest_ms(self) -> dict[str, int]:
         """Time of each cluster's newest sample or marker of a backlog."""
@@ -124,15 +124,20 @@ class Held(SampleSource):
         return [AdminTopic(name, tuple(sorted(partitions[name]))) for name in ordered]
 
 
-class HeldReader:
+class SampleWindowReader:
     """The samples in memory as a source that a pull reads, so that they pass ingest validation on the way into the lake."""
 
-    def __init__(self, held: Held, name: str, address: str, stale_is_inferred: bool) -> None:
-        self.held, self.name, self.address, self.stale_is_inferred = held, name, address, stale_is_inferred
+    def __init__(self, window: SampleWindow, name: str, address: str, stale_is_inferred: bool) -> None:
+        self.window, self.name, self.address, self.stale_is_inferred = (
+            window,
+            name,
+            address,
+            stale_is_inferred,
+        )
 
     def read(self, selector: Selector, start_ms: int, end_ms: int, meter: Meter) -> Iterator[SampleBatch]:
         """All samples of the selector's metric: they were selected when they were read."""
-        found = (_cut(one, start_ms, end_ms) for one in self.held.of_metric(selector.metric_name or ""))
+        found = (_cut(one, start_ms, end_ms) for one in self.window.of_metric(selector.metric_name or ""))
         yield batch_of(
             [
                 DecodedSeries(tuple(sorted(one.labels.items())), one.timestamps_ms, one.values, one.stale_ms)

@@ -1,7 +1,7 @@
 """Check that each broker is scraped once. In: a lake's catalogue and counters. Out: rows of ``quality`` that name brokers that are scraped twice.
 
-Duplicate targets are counted once here (:mod:`read_once`), but take twice the storage. Rules in Prometheus itself sum them
-up, so its operator should know. Some topics of the newest hour are looked at: two jobs share whole brokers.
+Duplicate targets are counted once here (:mod:`read_once`), but take twice the storage, and rules in Prometheus itself add them
+up, so the operator should know. Some topics of the newest hour are enough: duplicate jobs scrape whole brokers.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from throttlescope.transforms.promql.lake_source import LakeSampleSource
 from throttlescope.transforms.read_once import BACKLOG, COUNTERS, ReadTwice, read_twice
 
 CHECK = "brokers_scraped_once"
-#: Topics of a cluster that are looked at.
+#: Topics of a cluster that are checked.
 _TOPICS = 20
 
 
@@ -51,7 +51,7 @@ def check_scraped_once(
 
 
 def _shown_twice(lake: Lake, cluster: str, start_ms: int, end_ms: int) -> list[str]:
-    """Some topics of which a subscription has several series that were there at the same time."""
+    """Some topics with a subscription that has several series at the same time."""
     files = lake.files("series")
     if not files:
         return []

@@ -39,7 +39,7 @@ from throttlescope.app.cli.commands import (
     verdicts,
     whatif,
 )
-from throttlescope.app.cli.library_errors import carried
+from throttlescope.app.cli.library_errors import wrapped_error
 from throttlescope.app.cli.options import session_options
 from throttlescope.app.log import ENVIRONMENT_VARIABLE, LogFormat, set_up, tell
 from throttlescope.ingest.core.errors import EXIT_FAILED, EXIT_INPUT, ThrottlescopeError
@@ -57,7 +57,7 @@ Exit codes: 0 done, 1 failed, 2 usage or input, 3 a quality gate stopped it, 4 a
 
 
 class Commands(TyperGroup):
-    """The group that turns every fault into one line on stderr and an exit code."""
+    """The command group that turns every error into one line on stderr and an exit code."""
 
     def main(self, args: Any = None, prog_name: str | None = None, **extra: Any) -> Any:
         extra["standalone_mode"] = False
@@ -95,7 +95,7 @@ class Commands(TyperGroup):
             raise
         except Exception as error:
             _trace_if_debug()
-            if (ours := carried(error)) is not None:
+            if (ours := wrapped_error(error)) is not None:
                 _complain(str(ours), type(ours).__name__, ours.exit_code)
                 raise typer.Exit(ours.exit_code) from None
             _complain(

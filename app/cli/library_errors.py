@@ -1,6 +1,6 @@
-"""Faults that libraries wrap. In: an exception of Spark's, DuckDB's or pyarrow's. Out: the product's own error that it carries, if any.
+"""Errors that libraries wrap. In: an exception of Spark, DuckDB or pyarrow. Out: the error of this package inside it, if any.
 
-What a Spark task raises arrives as text in an exception of Spark's own; what a reader below DuckDB raises, likewise.
+An error in a Spark task, or in a file reader below DuckDB, arrives as text in an exception of the library.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ class WrappedError(ThrottlescopeError):
         return self.text
 
 
-def carried(error: Exception) -> ThrottlescopeError | None:
-    """The product's own error that an exception carries, or the fault of an object store, a full disk or a damaged file that it is; None for others."""
+def wrapped_error(error: Exception) -> ThrottlescopeError | None:
+    """This package's error inside an exception, or the error of an object store, a full disk or a damaged file behind it; None for others."""
     from throttlescope.ingest.lake import write_errors
 
     text = str(error)

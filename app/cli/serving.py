@@ -1,6 +1,6 @@
 """The server started from the options of ``serve``. In: options. Out: a server that runs until it is interrupted.
 
-Everything that can be refused is refused before a port is opened.
+All options are validated before a port is opened.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def _served_tables(lake: LakeAddress) -> tuple[str, ...]:
 
 
 def _tables_there(lake: LakeAddress) -> tuple[str, ...]:
-    """Which of the tables that are served a lake has; looked at and not opened."""
+    """Which of the served tables a lake has; none of them is opened."""
     import multiprocessing
 
     if not lake.is_remote:
@@ -111,7 +111,7 @@ def _tables_in_store(lake: str) -> tuple[str, ...]:
 
 
 def serve_in_place(lake: LakeAddress, *, port: int) -> None:
-    """Become ``throttlescope serve``: this process's threads and its Spark end, its terminal stays."""
+    """Replace this process by ``throttlescope serve``: its threads and its Spark end, its terminal stays."""
     arguments = ["serve", "--lake", str(lake.absolute()), "--port", str(port)]
     os.execv(sys.executable, [sys.executable, "-m", "throttlescope.app.cli", *arguments])  # noqa: S606
 
@@ -141,7 +141,7 @@ def check_address(host: str, *, allow_remote: bool = False, has_login: bool = Fa
             else "The app has no login and would be open to other machines",
             got=f"--host {host}",
             expected="a loopback address such as 127.0.0.1",
-            fix="leave --host out and put a proxy with TLS and a login before it, or add --allow-remote",
+            fix="leave --host out and put a proxy with TLS and a login in front of it, or add --allow-remote",
         )
 
 

@@ -103,7 +103,7 @@ def make_incident(lake: Lake, request: IncidentRequest, progress: Progress = SIL
         progress.note(f"{len(found.minutes)} minutes, {len(found.verdicts)} verdicts")
     path = Path(default_name(found)) if request.out is None else request.out
     check_out(path, force=request.force)
-    with progress.step("Working out"):
+    with progress.step("Computing"):
         computed = compute_results(lake, found, most_s=request.advice_ms / SECOND_MS)
         progress.note("; ".join(f"{what}: {why}" for what, why in computed.why_not.items()) or "all of it")
     with progress.step("Writing"):

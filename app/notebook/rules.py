@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 
 from throttlescope.app.notebook.times import Moment, range_ms
 from throttlescope.app.presentation.cause_runs import runs
-from throttlescope.app.rules_export.preview.firings import JudgedFirings, VerdictStretch, judge, key_labels
+from throttlescope.app.rules_export.preview.firings import JudgedFiring, VerdictStretch, judge, key_labels
 from throttlescope.app.rules_export.preview.kinds import KINDS, kind_of
 from throttlescope.app.rules_export.preview.preview_rules import PreviewedRules, exported, typed
 from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
@@ -199,7 +199,7 @@ def _stretches(lake: Lake, firings: Sequence[Firing], start_ms: int, end_ms: int
     return found
 
 
-def _row(one: JudgedFirings) -> dict:
+def _row(one: JudgedFiring) -> dict:
     labels = one.firing.labels
     key = key_labels(labels)
     selector = None
@@ -214,9 +214,9 @@ def _row(one: JudgedFirings) -> dict:
         "active_ms": one.firing.active_ms,
         "start_ms": one.firing.start_ms,
         "end_ms": one.firing.end_ms,
-        "cause_then": one.then.cause if one.then else None,
-        "limiter_then": one.then.limiter if one.then else None,
-        "said": one.said,
+        "cause_then": one.main_verdict.cause if one.main_verdict else None,
+        "limiter_then": one.main_verdict.limiter if one.main_verdict else None,
+        "said": one.outcome,
         "labels": list(labels.items()),
     }
 

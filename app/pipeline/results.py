@@ -97,13 +97,13 @@ def make_counterfactuals(
     note: Note,
 ) -> None:
     """Replay the episodes whose verdicts leave open what limits them."""
-    from throttlescope.models.episodes.levers.apply import Answered, build_counterfactuals
+    from throttlescope.models.episodes.levers.apply import CounterfactualCounts, build_counterfactuals
 
-    answered = Answered()
+    answered = CounterfactualCounts()
     for clusters, start_ms, end_ms in groups:
         executor = _executor(session, lake, clusters, start_ms, end_ms)
         answered += build_counterfactuals(executor, lake, clusters, start_ms, end_ms, run_id)
-    results.counterfactuals = {"asked": answered.asked, "failed": answered.failed}
+    results.counterfactuals = {"asked": answered.needed, "failed": answered.failed}
     note(answered.words)
 
 

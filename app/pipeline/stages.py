@@ -18,7 +18,7 @@ from throttlescope.app.pipeline.incremental.computed_hours import Hours, hours_o
 from throttlescope.app.pipeline.incremental.fingerprints import TIME_COLUMNS, Inputs
 from throttlescope.app.pipeline.incremental.groups import joined, together
 from throttlescope.app.pipeline.incremental.lake_view import RecomputeView
-from throttlescope.app.pipeline.incremental.plan import following, signals_to_compute
+from throttlescope.app.pipeline.incremental.plan import later_stage_to_compute, signals_to_compute
 from throttlescope.app.pipeline.results import (
     Group,
     Results,
@@ -251,7 +251,7 @@ class Stages:
         return signals_to_compute(view, self.settings, cluster, start_ms, end_ms, again=self.again)
 
     def _following(self, stage: str) -> Callable[[RecomputeView, str, int, int], Hours]:
-        return lambda view, cluster, start_ms, end_ms: following(
+        return lambda view, cluster, start_ms, end_ms: later_stage_to_compute(
             view, self.settings, cluster, stage, start_ms, end_ms, again=self.again
         )
 

@@ -138,7 +138,7 @@ def recommendation_lines(number: int, one: Recommendation) -> TextReport:
 
 def not_helping_lines(messages: tuple[Message, ...]) -> TextReport:
     """Levers that do not help."""
-    return [line for one in messages for line in (TextLine(), TextLine(f"Not this: {one.text}"))]
+    return [line for one in messages for line in (TextLine(), TextLine(f"Caution: {one.text}"))]
 
 
 def note_lines(notes: list[Message]) -> TextReport:

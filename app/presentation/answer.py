@@ -10,9 +10,11 @@ from throttlescope.app.presentation.cause_runs import CauseRun, runs
 from throttlescope.app.presentation.causes import CAUSES, SIDES, CauseLook, limiter_words
 from throttlescope.app.presentation.limits import KnownLimit
 from throttlescope.models.diagnosis.causes import THROTTLED, UNKNOWN
+from throttlescope.models.diagnosis.known_bugs import bugs_behind
 from throttlescope.models.messages.catalogue import sentence
 
 _REASONS = 3
+_BUGS = 3
 
 
 @dataclass(frozen=True)
@@ -33,6 +35,8 @@ class VerdictAnswer:
         The strongest evidence against it.
     naive : str
         What the naive rule says, and whether it agrees.
+    bugs : tuple of str
+        Known bugs of the brokers' versions that may be behind it.
     """
 
     cause: CauseLook
@@ -46,9 +50,12 @@ class VerdictAnswer:
     never: str
     naive: str
     naive_agrees: bool
+    bugs: tuple[str, ...] = ()
 
 
-def answer(verdict: dict, history: Sequence[dict], limits: Sequence[KnownLimit]) -> VerdictAnswer:
+def answer(
+    verdict: dict, history: Sequence[dict], limits: Sequence[KnownLimit], versions: Sequence[str] = ()
+) -> VerdictAnswer:
     """The answer that one verdict gives.
 
     Parameters
@@ -59,6 +66,8 @@ def answer(verdict: dict, history: Sequence[dict], limits: Sequence[KnownLimit])
         Verdicts of the same subscription up to it, for "since"; evidence may be left out of them.
     limits : sequence of KnownLimit
         As of the verdict's time.
+    versions : sequence of str
+        Of the cluster's brokers, where they were read.
     """
     cause = CAUSES[verdict["cause"]]
     side = SIDES[verdict["naive_side"]]
@@ -75,6 +84,7 @@ def answer(verdict: dict, history: Sequence[dict], limits: Sequence[KnownLimit])
         never=cause.never,
         naive=f"{side.mark} {side.label}",
         naive_agrees=agrees,
+        bugs=tuple(bug.text for bug in bugs_behind(verdict["cause"], versions)[:_BUGS]),
     )
 
 

@@ -48,7 +48,7 @@ def print_episodes(rows: Sequence[Mapping[str, Any]], *, now_ms: int) -> None:
         ("state", "left"),
         ("cause", "left"),
         ("limiter", "left"),
-        ("sure", "right"),
+        ("confidence", "right"),
         ("lever", "left"),
         ("peak (entries)", "right"),
         ("causes", "left"),

@@ -51,7 +51,7 @@ def print_forecasts(rows: Sequence[Mapping[str, Any]], *, made_ms: int, now_ms: 
             ("what", "left"),
             ("when", "left"),
             ("90 % interval", "left"),
-            ("sure", "right"),
+            ("probability", "right"),
             ("now", "right"),
             ("change", "right"),
         ],

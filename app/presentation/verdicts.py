@@ -95,7 +95,7 @@ def _print(rows, objectives, time_columns, time_cells, *, what, after, end, note
         ("subscription", "left"),
         ("cause", "left"),
         ("limiter", "left"),
-        ("sure", "right"),
+        ("confidence", "right"),
         ("backlog (entries)", "right"),
         *time_columns,
         ("naive rule", "left"),

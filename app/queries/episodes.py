@@ -143,7 +143,7 @@ def store_episodes(
     from throttlescope.app.pipeline.spark_session import start_spark
     from throttlescope.ingest.spark.task_executor import SparkPoolExecutor
     from throttlescope.models.episodes.apply import build_episodes
-    from throttlescope.models.episodes.levers.apply import Answered, build_counterfactuals
+    from throttlescope.models.episodes.levers.apply import CounterfactualCounts, build_counterfactuals
 
     if wanted.subscription is not None:
         raise InputError(
@@ -178,7 +178,7 @@ def store_episodes(
     with progress.step(sentence("steps.episodes.replay")) as step:
         answered = sum(
             (build_counterfactuals(executor, lake, [cluster], *span, run_id) for cluster, *span in ranges),
-            Answered(),
+            CounterfactualCounts(),
         )
         step.note(answered.words)
 

@@ -31,7 +31,7 @@ from throttlescope.app.services.whatif import warm
 from throttlescope.app.web import warm_pages
 from throttlescope.app.web.components.index_page import first_frame
 from throttlescope.app.web.components.shell import explained, not_found, shell
-from throttlescope.app.web.data.promql import ASKING, Asking
+from throttlescope.app.web.data.promql import PROMQL_ACCESS, PromqlAccess
 from throttlescope.app.web.data.reader import LakeReader
 from throttlescope.app.web.live import Live
 from throttlescope.app.web.pages import IN_HEADER, PAGES
@@ -116,7 +116,7 @@ def create_app(
         api_blueprint(queries, limits, concurrency=concurrency, cors_origin=cors_origin)
     )
     # PromQL of pages uses the API's limits and concurrency.
-    app.server.extensions[ASKING] = Asking(queries, limits, concurrency)
+    app.server.extensions[PROMQL_ACCESS] = PromqlAccess(queries, limits, concurrency)
     reader = LakeReader(lake_of_pages)
     files = DataFiles(lake, reader.newest_files)
     app.server.register_blueprint(metrics_blueprint(lake, checks=(reader.check, files.check)))

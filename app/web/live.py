@@ -35,7 +35,7 @@ class Live:
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
-        self._places = ConcurrencyLimit(running=1, waiting=1)
+        self._concurrency = ConcurrencyLimit(running=1, waiting=1)
 
     @classmethod
     def of(cls, settings: Settings) -> Live | None:
@@ -59,11 +59,13 @@ class Live:
         cluster = self._cluster_of(subscription)
         partition = None if subscription.partition < 0 else subscription.partition
         now_ms = round(time.time() * 1000)
-        asked = NowQuestion(subscription.topic, partition, subscription.subscription, now_ms - FOR_MS, now_ms)
+        question = NowQuestion(
+            subscription.topic, partition, subscription.subscription, now_ms - FOR_MS, now_ms
+        )
         try:
-            with self._places.place(DEADLINE_S / 2) as left_s:
+            with self._concurrency.slot(DEADLINE_S / 2) as left_s:
                 deadline = Deadline(DEADLINE_S / 2 + left_s, cancelled=cancelled)
-                answer = diagnose_now(asked, self.settings, cluster=cluster, deadline=deadline)
+                answer = diagnose_now(question, self.settings, cluster=cluster, deadline=deadline)
         except SourceError as error:
             if "--deadline" not in (error.fix or ""):
                 raise

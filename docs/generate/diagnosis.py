@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from docs.generate.markdown import DOCS, fill_marked, markdown_table
 from throttlescope.models.diagnosis.bearing import BEARING
-from throttlescope.models.diagnosis.causes import CAUSES, RULES
+from throttlescope.models.diagnosis.causes import CAUSES, REPLICATOR_RULES, RULES
 from throttlescope.models.diagnosis.thresholds import THRESHOLDS
 from throttlescope.models.diagnosis.truth_table import TABLE
 from throttlescope.models.diagnosis.verdict import ANSWER_FLOOR, CONFIDENCE_OF_GRADE, FLAWS, RULES_VERSION
@@ -16,6 +16,14 @@ def hypotheses() -> str:
     rows = [
         (place, f"`{rule.__name__}`", (rule.__doc__ or "").strip().splitlines()[0])
         for place, rule in enumerate(RULES, 1)
+    ]
+    return markdown_table(("", "rule", "applies when"), rows)
+
+
+def replicators() -> str:
+    rows = [
+        (place, f"`{rule.__name__}`", (rule.__doc__ or "").strip().splitlines()[0])
+        for place, rule in enumerate(REPLICATOR_RULES, 1)
     ]
     return markdown_table(("", "rule", "applies when"), rows)
 
@@ -54,7 +62,7 @@ def weighing() -> str:
 
 
 TABLES = {
-    table.__name__: table for table in (hypotheses, truth_table, thresholds, confidence, sides, weighing)
+    table.__name__: table for table in (hypotheses, replicators, truth_table, thresholds, confidence, sides, weighing)
 }
 
 

@@ -122,7 +122,7 @@ LIMITS = Table(
         ),
         Column("read_size_bytes", pa.int64(), "dispatcherMaxReadSizeBytes: bytes that one read plans for"),
         Column("broker", pa.string(), "owner broker, as the scrape's instance label names it", True),
-        Column("set_by", pa.string(), "which record won; it wins whole", words=SET_BY),
+        Column("set_by", pa.string(), "the policy that applies; it applies as a whole", words=SET_BY),
         _OBSERVED_MS,
         Column(
             "answered_ms",

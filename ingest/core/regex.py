@@ -1,6 +1,6 @@
 """Regular expressions as Prometheus 3 matches them: RE2, anchored at both ends, the dot matches a newline too.
 
-In: the text of a pattern. Out: a compiled pattern whose :meth:`Pattern.matches` judges a whole value.
+In: the text of a pattern. Out: a compiled pattern whose :meth:`Pattern.matches` tests a whole value.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ from throttlescope.ingest.core.errors import InputError, SourceError
 from throttlescope.ingest.core.selector import EQUAL, NAME_LABEL, REGEX, Matcher, Selector
 from throttlescope.ingest.core.series import Meter
 from throttlescope.ingest.core.times import BLOCK_MS, DAY_MS, SECOND_MS, check_range, format_time
-from throttlescope.ingest.pull.wanted_metrics import Wanted
+from throttlescope.ingest.pull.wanted_metrics import WantedMetrics
 from throttlescope.ingest.sources.json_shapes import number_of
 from throttlescope.ingest.sources.prometheus_api import PrometheusApi
 
@@ -100,7 +100,9 @@ def range_to_read(start_ms: int, end_ms: int, now_ms: int) -> tuple[int, int]:
     return start_ms, end_ms
 
 
-def measure(api: PrometheusApi, wanted: Wanted, start_ms: int, end_ms: int, meter: Meter) -> dict[str, Sizes]:
+def measure(
+    api: PrometheusApi, wanted: WantedMetrics, start_ms: int, end_ms: int, meter: Meter
+) -> dict[str, Sizes]:
     """Size of every metric, from counts at a few moments; the largest counts.
 
     A server that does not answer such counts is read an hour at a time.
@@ -120,7 +122,7 @@ def measure(api: PrometheusApi, wanted: Wanted, start_ms: int, end_ms: int, mete
 
 
 def items_of(
-    source: str, wanted: Wanted, sizes: dict[str, Sizes], start_ms: int, end_ms: int
+    source: str, wanted: WantedMetrics, sizes: dict[str, Sizes], start_ms: int, end_ms: int
 ) -> list[PullItem]:
     """Cut metrics and range into items: day by day, the largest first."""
     items = []
@@ -137,7 +139,9 @@ def items_of(
     )
 
 
-def _counts(api: PrometheusApi, wanted: Wanted, start_ms: int, end_ms: int, meter: Meter) -> dict[str, int]:
+def _counts(
+    api: PrometheusApi, wanted: WantedMetrics, start_ms: int, end_ms: int, meter: Meter
+) -> dict[str, int]:
     """Series per metric: the largest count among a few moments, selectors added up."""
     by_matchers: dict[tuple[Matcher, ...], list[str]] = {}
     for name, selectors in wanted.selectors_of.items():

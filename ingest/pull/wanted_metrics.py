@@ -1,7 +1,7 @@
-"""What to read: in, a user's selectors and a range; out, the metrics that the source really has, each with its matchers.
+"""What to read. In: a user's selectors and a range. Out: the metrics that the source has, each with its matchers.
 
 A selector without a metric name narrows the default set (:data:`throttlescope.ingest.core.metrics.METRICS`), each metric by
-the labels that its level has: ``{subscription="s"}`` still brings the topic's input. One with a name asks for just that. A name that the source does not know is an error with its near miss, not an empty answer.
+the labels that its level has: ``{subscription="s"}`` still brings the topic's input. A selector with a name selects only that metric. A name that the source does not know is an error that suggests a similar one.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _PULSAR = Selector((Matcher(NAME_LABEL, REGEX, "pulsar_.+"),))
 
 
 @dataclass(frozen=True)
-class Wanted:
+class WantedMetrics:
     """The metrics to read.
 
     Attributes
@@ -59,8 +59,8 @@ def wanted_metrics(
     start_ms: int,
     end_ms: int,
     meter: Meter,
-) -> Wanted:
-    """Ask the source which metrics the selectors mean.
+) -> WantedMetrics:
+    """Ask the source which metrics the selectors match.
 
     Raises
     ------
@@ -84,7 +84,7 @@ def wanted_metrics(
             raise _nothing(api, selector, start_ms, end_ms, meter)
         for name, narrowed in some.items():
             found.setdefault(name, []).append(narrowed)
-    return Wanted({name: tuple(dict.fromkeys(found[name])) for name in sorted(found)}, missing)
+    return WantedMetrics({name: tuple(dict.fromkeys(found[name])) for name in sorted(found)}, missing)
 
 
 def _default_set(
@@ -121,7 +121,7 @@ def _nothing(api: PrometheusApi, selector: Selector, start_ms: int, end_ms: int,
             "A selector names no series",
             got=str(selector),
             expected=f"series of {name} between {between}",
-            fix="loosen its matchers; they speak of the labels as the source has them",
+            fix="loosen its matchers; they apply to the labels of the source",
         )
     known = api.metric_names([_PULSAR], start_ms, end_ms, meter)
     if known and name:
@@ -137,7 +137,7 @@ def _nothing(api: PrometheusApi, selector: Selector, start_ms: int, end_ms: int,
             "A selector names no series",
             got=str(selector) if selector.matchers else "no selector",
             expected=f"series between {between}",
-            fix="loosen its matchers; they speak of the labels as the source has them",
+            fix="loosen its matchers; they apply to the labels of the source",
         )
     now_ms = round(time.time() * 1000)
     if api.metric_names([_PULSAR], now_ms - BLOCK_MS, now_ms, meter):

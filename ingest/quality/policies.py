@@ -1,13 +1,13 @@
-"""The gate after the admin API. In: ``policies``, ``limits`` and ``topic_stats`` of a range. Out: faults that limits may not be based on.
+"""The gate after the admin API. In: ``policies``, ``limits`` and ``topic_stats`` of a range. Out: faults of these rows.
 
 Why each check has its severity:
 
 - A repeated key, an answer that does not fit its request, a limit or a period that is not above zero, a record
-  that sets no rate and is yet named as what set it: use of a limit is computed from these, and would be wrong. Ingest
+  that sets no rate although ``set_by`` names it: use of a limit is computed from these, and would be wrong. Ingest
   validation and the resolver refuse them. *Errors.*
 - A level without a row where others have one: a request of its chain was not answered, so that level is unknown and
   verdicts say so. *Warning.*
-- A negative count in the admin API's stats is what a broker printed. *Warning.*
+- A negative count in the admin API's stats comes from the broker. *Warning.*
 - Answers older than a day: every run reads policies, so there was no run, or no answer, for a whole day, and limits
   may have changed in it. *Warning.* A lake without any answer is one that has no admin API: verdicts say what is missing.
 """
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 #: Every run reads policies; a day without an answer is longer than a pause between two runs.
 POLICY_AGE_MS = DAY_MS
-#: Limits are joined for so long, so an answer beyond it is none (transforms/limits).
+#: How long limits are joined (transforms/limits): an older answer counts as none.
 _LOOKED_BACK_MS = 7 * DAY_MS
 
 ANSWER_CHECKS = (

@@ -25,7 +25,7 @@ _LEAST_MINUTES = 15
 
 
 @dataclass(frozen=True)
-class Found:
+class SeriesAnomaly:
     """One anomaly of one series; minutes count from the calendar's beginning, values are counts per minute.
 
     Attributes
@@ -78,7 +78,7 @@ def judge(
     sides: Sequence[int] = (1, -1),
     masked: np.ndarray | None = None,
     unjudged: np.ndarray | None = None,
-) -> tuple[list[Found], Baseline]:
+) -> tuple[list[SeriesAnomaly], Baseline]:
     """Anomalies of the days from ``first_day`` on.
 
     Parameters
@@ -222,7 +222,7 @@ def _shifted(run: CusumRun, by: int) -> CusumRun:
 
 def _described(
     side: int, run: CusumRun, baseline: Baseline, calendar: Calendar, rules: AnomalyRules
-) -> Found:
+) -> SeriesAnomaly:
     span = slice(run.start, run.end)
     strayed = np.nan_to_num(side * baseline.residual[span], nan=-np.inf)
     worst = run.start + int(np.argmax(strayed))
@@ -230,7 +230,7 @@ def _described(
     other = baseline.sigma.get(-side, baseline.sigma[side])[worst]
     above, below = (sigma, other) if side > 0 else (other, sigma)
     ends = {one.adopted * HOUR_MINUTES for one in baseline.levels.adoptions if one.step * side > 0}
-    return Found(
+    return SeriesAnomaly(
         side, run.start, run.alarm, run.end, run.open, run.score, worst,
         _number(baseline.counts[worst]),
         _number(restored(expected)),

@@ -9,7 +9,7 @@ import numpy as np
 
 from throttlescope.models.anomaly.calendar import WEEK_HOURS, Calendar
 from throttlescope.models.anomaly.rules import AnomalyRules
-from throttlescope.models.anomaly.series import Found, learning_minutes
+from throttlescope.models.anomaly.series import SeriesAnomaly, learning_minutes
 from throttlescope.models.anomaly.sorted_rows import median_of_rows
 from throttlescope.models.anomaly.spread import DAY_MINUTES, HOUR_MINUTES
 
@@ -26,7 +26,7 @@ def silences(
     *,
     masked: np.ndarray | None = None,
     unjudged: np.ndarray | None = None,
-) -> tuple[list[Found], np.ndarray]:
+) -> tuple[list[SeriesAnomaly], np.ndarray]:
     """Silences of the days from ``first_day`` on, and the minutes in which that is still being learned.
 
     Parameters
@@ -59,7 +59,7 @@ def silences(
         if not unjudged[gap[0]] or gap[1] - gap[0] > 3 * rules.mark_minutes
     ]
     learning = learning_minutes(present, first_day, rules)
-    found: list[Found] = []
+    found: list[SeriesAnomaly] = []
     for day in range(first_day, days):
         low, high = day * DAY_MINUTES, (day + 1) * DAY_MINUTES
         if learning[low]:
@@ -73,7 +73,7 @@ def silences(
                 adopted = end < len(present) and not present[end] and end % DAY_MINUTES == 0
                 points = int(present[past:low].sum())
                 found.append(
-                    Found(
+                    SeriesAnomaly(
                         -1, start, start + int(minutes[least - 1]), end, end == _last(covered), len(minutes) / least,
                         start, None, None, None, None, points, 0.0, adopted,
                     )

@@ -19,7 +19,7 @@ from throttlescope.ingest.core.times import DAY_MS, MINUTE_MS, check_range, date
 from throttlescope.models.anomaly.calendar import Calendar, calendar_of
 from throttlescope.models.anomaly.minutes import AnomalyMinutes, minutes_of
 from throttlescope.models.anomaly.rules import METHOD, RULES, AnomalyRules
-from throttlescope.models.anomaly.series import Found, judge, learned_since, learning_minutes
+from throttlescope.models.anomaly.series import SeriesAnomaly, judge, learned_since, learning_minutes
 from throttlescope.models.anomaly.silence import silences
 from throttlescope.models.anomaly.spread import DAY_MINUTES, HOUR_MINUTES
 from throttlescope.models.diagnosis.window import by_subscription
@@ -152,7 +152,7 @@ def _rows(
 
 
 def _row(
-    key: tuple[Any, ...], signal: str, one: Found, minutes: AnomalyMinutes, judged: Range
+    key: tuple[Any, ...], signal: str, one: SeriesAnomaly, minutes: AnomalyMinutes, judged: Range
 ) -> dict[str, Any]:
     per = _PER.get(signal, 1.0)
     day = one.start // DAY_MINUTES * DAY_MINUTES
@@ -243,7 +243,7 @@ def _over(value: float | None, per: float) -> float | None:
     return None if value is None else value / per
 
 
-def _broker(minutes: AnomalyMinutes, one: Found) -> str | None:
+def _broker(minutes: AnomalyMinutes, one: SeriesAnomaly) -> str | None:
     """Instance at the worst minute, else the last one before it that is known."""
     for at in range(one.worst, max(-1, one.worst - HOUR_MINUTES), -1):
         if minutes.broker[at] is not None:

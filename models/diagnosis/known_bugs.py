@@ -17,7 +17,6 @@ from throttlescope.models.diagnosis.causes import (
     NO_CONSUMERS,
     REMOTE_DISCONNECTED,
     REPLICATOR_STUCK,
-    SLOW_CONSUMERS,
     UNKNOWN,
     Cause,
 )
@@ -64,6 +63,11 @@ class KnownBug:
         return sentence("known_bug.fix.versions", versions=", ".join(self.fixed_in))
 
     @property
+    def text(self) -> str:
+        """All of it in a line."""
+        return sentence("known_bug.line", what=self.what, sign=self.sign, fix=self.fix, issue=str(self.issue))
+
+    @property
     def url(self) -> str:
         return f"https://github.com/apache/pulsar/issues/{self.issue}"
 
@@ -99,17 +103,11 @@ KNOWN_BUGS: tuple[KnownBug, ...] = (
     ),
     KnownBug(
         20591,
-        (
-            SLOW_CONSUMERS,
-            UNKNOWN,
-        ),
+        (UNKNOWN,),
     ),
     KnownBug(
         24695,
-        (
-            SLOW_CONSUMERS,
-            UNKNOWN,
-        ),
+        (UNKNOWN,),
     ),
     KnownBug(25097, (REPLICATOR_STUCK,)),
     KnownBug(25625, (REPLICATOR_STUCK,), ("5.0.0-M1",)),
@@ -197,10 +195,7 @@ KNOWN_BUGS: tuple[KnownBug, ...] = (
     ),
     KnownBug(
         26289,
-        (
-            SLOW_CONSUMERS,
-            UNKNOWN,
-        ),
+        (UNKNOWN,),
         (
             "4.0.14",
             "4.2.5",
@@ -209,11 +204,7 @@ KNOWN_BUGS: tuple[KnownBug, ...] = (
     ),
     KnownBug(
         26422,
-        (
-            SLOW_CONSUMERS,
-            HUNG_CONSUMERS,
-            UNKNOWN,
-        ),
+        (HUNG_CONSUMERS, UNKNOWN),
         (
             "4.0.14",
             "4.2.5",
@@ -231,23 +222,19 @@ KNOWN_BUGS: tuple[KnownBug, ...] = (
     ),
     KnownBug(
         26620,
-        (
-            SLOW_CONSUMERS,
-            UNKNOWN,
-        ),
+        (UNKNOWN,),
         ("5.0.0",),
     ),
 )
 
 
 def bugs_behind(cause: str, versions: Iterable[str]) -> tuple[KnownBug, ...]:
-    """Bugs that a verdict of this cause may hide, of which some broker is not known to have the fix; without a version, all of them."""
-    known = list(versions)
+    """Bugs that a verdict of this cause may hide, and that some broker has; of a version that is not known none is named."""
+    known = set(versions)
     return tuple(
         bug
         for bug in KNOWN_BUGS
-        if cause in {one.name for one in bug.causes}
-        and (not known or any(bug.is_fixed(version) is not True for version in known))
+        if cause in {one.name for one in bug.causes} and any(bug.is_fixed(one) is False for one in known)
     )
 
 

@@ -41,7 +41,7 @@ class SlowConsumers:
         For how many the broker waits.
     of : int
         How many there are; the standby consumers of a Failover or Exclusive subscription are not counted.
-    told_by : str or None
+    measured_by : str or None
         ``metrics`` (many samples), ``admin`` (one moment); None: nothing.
     finding : Message
         Which of them are slow.
@@ -54,7 +54,7 @@ class SlowConsumers:
     slow: int | None
     waited_for: int | None
     of: int
-    told_by: Literal["metrics", "admin"] | None
+    measured_by: Literal["metrics", "admin"] | None
     finding: Message
 
     @property
@@ -71,7 +71,7 @@ class SlowConsumers:
             "slow": self.slow,
             "waited_for": self.waited_for,
             "of": self.of,
-            "told_by": self.told_by,
+            "told_by": self.measured_by,
             "text": self.text,
             "consumers": [asdict(one) for one in self.consumers],
         }
@@ -98,9 +98,9 @@ def slowest_consumers(
         Of Exclusive and Failover subscriptions only the active consumer counts.
     """
     mine = [one for one in stats if (one.partition, one.subscription) == (key.partition, key.subscription)]
-    found, told_by = [with_stats(one, mine) for one in measured(key, series, start_ms, end_ms)], "metrics"
+    found, measured_by = [with_stats(one, mine) for one in measured(key, series, start_ms, end_ms)], "metrics"
     if not found:
-        found, told_by = [of_stats(one) for one in mine], "admin"
+        found, measured_by = [of_stats(one) for one in mine], "admin"
     if not found:
         return SlowConsumers(
             key,
@@ -124,7 +124,7 @@ def slowest_consumers(
     waited_for = None if None in waits else sum(bool(one) for one in waits)
     ordered = tuple(sorted(judged, key=_order))
     finding = _finding(ordered, slow, waited_for)
-    return SlowConsumers(key, start_ms, end_ms, ordered, slow, waited_for, len(ordered), told_by, finding)
+    return SlowConsumers(key, start_ms, end_ms, ordered, slow, waited_for, len(ordered), measured_by, finding)
 
 
 # -- who is slow --------------------------------------------------------------------------------

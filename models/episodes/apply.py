@@ -142,13 +142,13 @@ def _judge(from_ms: int, judged_until_ms: int, open_rows: Rows) -> Callable[[pa.
     return judge
 
 
-def asked_minutes(
+def candidate_minutes(
     files: list[DataFile], from_ms: int, until_ms: int, open_rows: Sequence[Mapping[str, Any]]
 ) -> pa.Table:
     """Minutes of the subscriptions that may have an episode, read into this process.
 
     Files are read one after the other, so that it keeps no minutes of other subscriptions. The answer is that of
-    :func:`_asked`.
+    :func:`_candidate_rows`.
     """
     keys = list(SUBSCRIPTION_KEY_NAMES)
     inside = (pc.field("minute_ms") >= from_ms - BEFORE_MS) & (pc.field("minute_ms") < until_ms)
@@ -196,7 +196,7 @@ def _found(
     judge: Callable[[pa.Table, pa.Table], pa.Table],
 ) -> Rows:
     """Episodes of the files' subscriptions. In this process, unless the executor is Spark's."""
-    minutes = asked_minutes(signals, from_ms, until_ms, open_rows)
+    minutes = candidate_minutes(signals, from_ms, until_ms, open_rows)
     said = read_files("verdicts", verdicts, columns=list(VERDICT_COLUMNS), where=_reaching(from_ms, until_ms))
     return judge(minutes, said).to_pylist()
 
@@ -219,7 +219,7 @@ def _found_on_spark(
     count = share_count(session, sum(file.rows for file in signals))
     read = {"minute_ms": (from_ms - BEFORE_MS, until_ms - 1)}
     rows = lake.spark(session, "signals", signals, columns=COLUMNS, between=read)
-    minutes = _asked(rows, from_ms, until_ms, open_rows)
+    minutes = _candidate_rows(rows, from_ms, until_ms, open_rows)
     said = lake.spark(session, "verdicts", verdicts, columns=VERDICT_COLUMNS)
     said = said.where(f"window_end_ms > {from_ms - BEFORE_MS} AND window_start_ms < {until_ms}")
     together = with_share(minutes, count).groupBy(SHARE).cogroup(with_share(said, count).groupBy(SHARE))
@@ -227,7 +227,7 @@ def _found_on_spark(
     return together.applyInArrow(judge, schema).toArrow().to_pylist()
 
 
-def _asked(
+def _candidate_rows(
     signals: DataFrame, from_ms: int, until_ms: int, open_rows: Sequence[Mapping[str, Any]]
 ) -> DataFrame:
     """Minutes of the subscriptions that may have an episode: more than one read in a minute, or one is continued."""

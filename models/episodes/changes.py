@@ -42,7 +42,7 @@ class ChangedLimit:
     rate : int or None
         Messages (or entries) or bytes per period.
     set_by : str
-        Which record won.
+        The policy that applied.
     """
 
     rate: int | None

@@ -38,7 +38,7 @@ class Spell(NamedTuple):
     end_ms: int
     window_start_ms: int
     window_end_ms: int
-    held: SteadyCause
+    blamed: SteadyCause
     confidence: float
     flip: bool
 
@@ -57,11 +57,11 @@ def spells(verdicts: Iterable[Mapping[str, Any]], start_ms: int, end_ms: int) ->
         low, high = max(row["window_start_ms"], covered_ms), min(row["window_end_ms"], end_ms)
         if low >= high:
             continue
-        held = SteadyCause(row["cause"], row["limiter"])
+        blamed = SteadyCause(row["cause"], row["limiter"])
         # Over a hole the verdict is not known.
-        flip = bool(found) and found[-1].end_ms == low and found[-1].held != held
+        flip = bool(found) and found[-1].end_ms == low and found[-1].blamed != blamed
         window = (row["window_start_ms"], row["window_end_ms"])
-        found.append(Spell(low, high, *window, held, row["confidence"], flip))
+        found.append(Spell(low, high, *window, blamed, row["confidence"], flip))
         covered_ms = high
     return found
 
@@ -81,17 +81,17 @@ def steady(found: Sequence[Spell], before: tuple[SteadyCause, int] | None = None
         length_ms = spell.window_end_ms - spell.window_start_ms
         within_ms = int(t.REPLACE_WITHIN_WINDOWS * length_ms)
         if now is None or spell.start_ms - until_ms > within_ms:
-            now, named = spell.held, {}
+            now, named = spell.blamed, {}
         until_ms = spell.end_ms
         labels.append(now)
-        if spell.held == now:
+        if spell.blamed == now:
             named = {}
             continue
-        places = named.setdefault(spell.held, [])
+        places = named.setdefault(spell.blamed, [])
         places.append(i)
         first = _replaces(found, places, within_ms)
         if first is not None:
-            now, named = spell.held, {}
+            now, named = spell.blamed, {}
             labels[first:] = [now] * (i + 1 - first)
     return labels
 
@@ -148,7 +148,7 @@ def _add(
         }  # fmt: skip
         rows.append(last)
     last["end_ms"] = high
-    if spell.held == label:
+    if spell.blamed == label:
         last["named_ms"] += high - low
         last["weight"] += spell.confidence * (high - low)
     last["windows"] += begins

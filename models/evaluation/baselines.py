@@ -40,7 +40,7 @@ CAUSE_OF_SIDE = {
 }
 
 
-def sides_said(window: Window) -> dict[str, str]:
+def baseline_sides(window: Window) -> dict[str, str]:
     """What the rules of this module say that need nothing but a window."""
     return {"rho alone": rho_alone(window), "Burrow's rules": burrow(window)}
 

@@ -56,22 +56,24 @@ class Calibration:
 
 def calibration_of(windows: Sequence[Settled]) -> Calibration:
     """Hold the stated confidence against what is true."""
-    answered = [window for window in windows if window.said.cause != "unknown"]
+    answered = [window for window in windows if window.judged.cause != "unknown"]
     last = len(BINS) - 2
     bins = [
         _reliability(
             f"{low:.1f} to {high:.1f}",
             answered,
             lambda w, low=low, high=high, n=n: (
-                low <= w.said.confidence and (n == last or w.said.confidence < high)
+                low <= w.judged.confidence and (n == last or w.judged.confidence < high)
             ),
         )
         for n, (low, high) in enumerate(pairwise(BINS))
     ]
-    grades = [_reliability(grade, answered, lambda w, grade=grade: w.said.grade == grade) for grade in GRADES]
+    grades = [
+        _reliability(grade, answered, lambda w, grade=grade: w.judged.grade == grade) for grade in GRADES
+    ]
     brier = error = None
     if answered:
-        brier = sum((w.said.confidence - _is_right(w)) ** 2 for w in answered) / len(answered)
+        brier = sum((w.judged.confidence - _is_right(w)) ** 2 for w in answered) / len(answered)
         error = sum(abs(one.stated - one.right.value) * one.right.of for one in bins if one.right.of) / len(
             answered
         )
@@ -80,9 +82,9 @@ def calibration_of(windows: Sequence[Settled]) -> Calibration:
 
 def _reliability(name: str, windows: Sequence[Settled], belongs: Callable[[Settled], bool]) -> Reliability:
     mine = [window for window in windows if belongs(window)]
-    stated = sum(window.said.confidence for window in mine) / len(mine) if mine else None
+    stated = sum(window.judged.confidence for window in mine) / len(mine) if mine else None
     return Reliability(name, stated, share_of(mine, _is_right))
 
 
 def _is_right(window: Settled) -> bool:
-    return window.said.cause == window.true_cause
+    return window.judged.cause == window.true_cause

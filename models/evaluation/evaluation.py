@@ -120,7 +120,7 @@ def evaluate(judged: Sequence[JudgedWindow], truth: pa.Table) -> Evaluation:
         )
     after = delays(judged, truth)
     return Evaluation(
-        rules_versions=sorted({window.said.rules_version for window in settled}),
+        rules_versions=sorted({window.judged.rules_version for window in settled}),
         truth_rows=truth.num_rows,
         truth_rows_without_windows=truth.num_rows - rows_used,
         windows_not_settled=not_settled,
@@ -140,7 +140,7 @@ def part_of(windows: Sequence[Settled], after: Sequence[Delay] = ()) -> Part:
     throttled = [
         window
         for window in windows
-        if window.true_limiter is not None and window.said.side in THROTTLED_SIDES
+        if window.true_limiter is not None and window.judged.side in THROTTLED_SIDES
     ]
     changed = [one for one in after if not one.is_new]
     return Part(
@@ -148,9 +148,9 @@ def part_of(windows: Sequence[Settled], after: Sequence[Delay] = ()) -> Part:
         states=len({window.state for window in windows}),
         recordings=len({window.recording for window in windows}),
         families=len({window.family for window in windows}),
-        ours=_rule(windows, lambda w: w.said.cause, lambda w: w.said.side),
+        ours=_rule(windows, lambda w: w.judged.cause, lambda w: w.judged.side),
         baselines=_baselines(windows),
-        limiter_right=share_of(throttled, lambda w: w.said.limiter == w.true_limiter),
+        limiter_right=share_of(throttled, lambda w: w.judged.limiter == w.true_limiter),
         calibration=calibration_of(windows),
         flips=flips_of(windows),
         after_change=summary([one for one in changed if one.cause != "healthy"]),
@@ -160,12 +160,12 @@ def part_of(windows: Sequence[Settled], after: Sequence[Delay] = ()) -> Part:
 
 
 def _baselines(windows: Sequence[Settled]) -> dict[str, JudgedRule]:
-    names = sorted({name for window in windows for name in window.said.baselines})
+    names = sorted({name for window in windows for name in window.judged.baselines})
     found = {
         name: _rule(
             windows,
-            lambda w, name=name: CAUSE_OF_SIDE[w.said.baselines[name]],
-            lambda w, name=name: w.said.baselines[name],
+            lambda w, name=name: CAUSE_OF_SIDE[w.judged.baselines[name]],
+            lambda w, name=name: w.judged.baselines[name],
         )
         for name in names
     }

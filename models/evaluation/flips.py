@@ -43,7 +43,7 @@ def flips_of(windows: Iterable[Settled]) -> Flips:
         states[window.state].append(window)
     length_ms = flips = steady_flips = 0
     for group in states.values():
-        said = [one.said for one in sorted(group, key=lambda one: one.said.end_ms)]
+        said = [one.judged for one in sorted(group, key=lambda one: one.judged.end_ms)]
         found = spells(
             (
                 {
@@ -62,7 +62,7 @@ def flips_of(windows: Iterable[Settled]) -> Flips:
             if after.start_ms != before.end_ms:
                 continue
             length_ms += after.end_ms - before.end_ms
-            flips += after.held.cause != before.held.cause
+            flips += after.blamed.cause != before.blamed.cause
             steady_flips += labels[i].cause != labels[i - 1].cause
     hours = length_ms / _HOUR_MS
     return Flips(

@@ -23,7 +23,7 @@ from throttlescope.models.diagnosis.window import (
     check_grid,
     windows,
 )
-from throttlescope.models.evaluation.baselines import sides_said
+from throttlescope.models.evaluation.baselines import baseline_sides
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +101,7 @@ def judged(window: Window) -> JudgedWindow:
         grade=_grade(verdict),
         missing=tuple(one.fix for one in verdict.missing_evidence),
         rules_version=verdict.rules_version,
-        baselines=sides_said(window) | {"naive rule": verdict.naive_side},
+        baselines=baseline_sides(window) | {"naive rule": verdict.naive_side},
     )
 
 

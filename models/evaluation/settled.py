@@ -23,7 +23,7 @@ class Settled:
     ----------
     state : tuple
         Subscription partition and start of the range: the state of a scenario that the window belongs to.
-    said : JudgedWindow
+    judged : JudgedWindow
     """
 
     recording: str
@@ -33,7 +33,7 @@ class Settled:
     true_side: str
     true_cause: str
     true_limiter: str | None
-    said: JudgedWindow
+    judged: JudgedWindow
 
     @property
     def is_throttled(self) -> bool:
@@ -95,12 +95,12 @@ def settled_windows(judged: Iterable[JudgedWindow], truth: pa.Table) -> tuple[li
     ranges = truth_ranges(truth)
     settled: list[Settled] = []
     not_settled = 0
-    for said in judged:
+    for window in judged:
         true = next(
             (
                 row
-                for row in ranges.get(tuple(said.key), ())
-                if row["start_ms"] <= said.start_ms and said.end_ms <= row["end_ms"]
+                for row in ranges.get(tuple(window.key), ())
+                if row["start_ms"] <= window.start_ms and window.end_ms <= row["end_ms"]
             ),
             None,
         )
@@ -112,12 +112,12 @@ def settled_windows(judged: Iterable[JudgedWindow], truth: pa.Table) -> tuple[li
                 recording=true["recording"],
                 family=true["family"],
                 kept_aside=true["kept_aside"],
-                state=(*said.key, true["start_ms"]),
+                state=(*window.key, true["start_ms"]),
                 true_side=true["side"],
                 true_cause=true["cause"],
                 true_limiter=true["limiter"],
-                said=said,
+                judged=window,
             )
         )
-    settled.sort(key=lambda one: (one.recording, one.state, one.said.start_ms, one.said.end_ms))
+    settled.sort(key=lambda one: (one.recording, one.state, one.judged.start_ms, one.judged.end_ms))
     return settled, len({one.state for one in settled}), not_settled

@@ -26,16 +26,16 @@ def drained(state: str) -> Message:
 def lost(loss: MessageLoss, retention: Retention | None, *, precise_age: bool) -> tuple[Message, ...]:
     """Of a deadline, with what retention keeps of the messages."""
     if loss.kind == "ttl":
-        return message("forecast.ttl", limit_s=loss.limit.value), kept(retention)
+        return message("forecast.ttl", limit_s=loss.limit.value), retained(retention)
     policy = loss.limit.policy or ""
     if policy != "consumer_backlog_eviction":
         return (_QUOTA.get(policy, message("forecast.quota.policy_unknown")),)
     if loss.kind == "quota_age" and not precise_age:
-        return message("forecast.quota.eviction_by_ledger"), kept(retention)
-    return _QUOTA[policy], kept(retention)
+        return message("forecast.quota.eviction_by_ledger"), retained(retention)
+    return _QUOTA[policy], retained(retention)
 
 
-def kept(retention: Retention | None) -> Message:
+def retained(retention: Retention | None) -> Message:
     """What retention keeps of dropped messages: those that no subscription needs any more, never a backlog."""
     if retention is None:
         return message("forecast.retention.unknown")

@@ -16,7 +16,7 @@ from throttlescope.models.diagnosis.counterfactual import Counterfactuals, count
 from throttlescope.models.messages.catalogue import Message, message
 from throttlescope.models.recommendation.commands import Command, more_partitions, set_limit
 from throttlescope.models.recommendation.recommendation import Recommendation, RecommendedCheck
-from throttlescope.models.recommendation.smallest import Tried, smallest_consumers, smallest_limit
+from throttlescope.models.recommendation.smallest import TriedValue, smallest_consumers, smallest_limit
 from throttlescope.models.throttling.replay import Change, Ground, Observed, replay
 
 #: The backlog should be gone within this, unless another target is given.
@@ -133,7 +133,7 @@ def _period(
             continue
         rate = round(per_s * period_s)
         change = Change({limiter: rate, f"{level}.period_s": period_s})
-        tried = Tried(period_s, change, replay(observed, change, ground=ground, horizon_s=target_s))
+        tried = TriedValue(period_s, change, replay(observed, change, ground=ground, horizon_s=target_s))
         if tried.outlook.drain_s is not None:
             rates = {"msg": row["rate_msg"], "bytes": row["rate_bytes"]}
             rates = {
@@ -172,7 +172,7 @@ def _published_per_s(observed: Observed, unit: str) -> float:
     return float(max(of)) / observed.elapsed_s
 
 
-def _partitions(observed: Observed, limiter: str, tried: Tried, now: int) -> Recommendation:
+def _partitions(observed: Observed, limiter: str, tried: TriedValue, now: int) -> Recommendation:
     """Every partition has limits of its own, so partitions multiply them."""
     count = max(1, len(observed.partitions))
     wanted = math.ceil(count * tried.value / now)
@@ -219,7 +219,7 @@ def _faster(observed: Observed, ground: Ground, target_s: int) -> list[Recommend
     # Dispatch in bursts and pauses takes a little longer than the mean rate suggests.
     for margin in (1.0, 1.1, 1.25, 1.5):
         change = Change(processing_ms=float(f"{1000 * active / (wanted * margin):.2g}"))
-        tried = Tried(
+        tried = TriedValue(
             change.processing_ms, change, replay(observed, change, ground=ground, horizon_s=target_s)
         )
         if tried.outlook.drain_s is not None:
@@ -273,7 +273,7 @@ def _recommendation(
     limiter: str | None,
     now: float,
     actions: tuple[Message, ...],
-    tried: Tried,
+    tried: TriedValue,
     observed: Observed,
     command: Command | None,
     *,
@@ -298,7 +298,7 @@ def _recommendation(
     )
 
 
-def _checks(observed: Observed, tried: Tried) -> tuple[RecommendedCheck, ...]:
+def _checks(observed: Observed, tried: TriedValue) -> tuple[RecommendedCheck, ...]:
     where = promql.of_all_partitions(observed.topic, observed.subscription, observed.partition)
     drain_s, per_s = tried.outlook.drain_s, -tried.outlook.growth_entries_per_s
     if drain_s:
@@ -314,7 +314,7 @@ def _checks(observed: Observed, tried: Tried) -> tuple[RecommendedCheck, ...]:
     )
 
 
-def _risks(observed: Observed, level: str, tried: Tried) -> tuple[Message, ...]:
+def _risks(observed: Observed, level: str, tried: TriedValue) -> tuple[Message, ...]:
     before, after = tried.answer.as_is.all[0].out_msg_per_s, tried.outlook.out_msg_per_s
     load = () if before <= 0 else (message("advice.risk.load_on_broker", after=after, before=before),)
     return (*load, *shared_limit_risks(observed, level))

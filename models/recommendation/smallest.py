@@ -21,7 +21,7 @@ MOST_CONSUMERS_TIMES = 64
 
 
 @dataclass(frozen=True, eq=False)
-class Tried:
+class TriedValue:
     """One value and what the replay said of it."""
 
     value: int
@@ -42,7 +42,7 @@ def smallest_limit(
     *,
     ground: Ground | None = None,
     also: Change | None = None,
-) -> Tried | None:
+) -> TriedValue | None:
     """The smallest limit, per period, with which the backlog is gone in time; None where no limit is high enough.
 
     Parameters
@@ -58,9 +58,9 @@ def smallest_limit(
     """
     others, ground = also or Change(), ground or Ground(observed, observed)
 
-    def attempt(value: int) -> Tried:
+    def attempt(value: int) -> TriedValue:
         change = replace(others, limits={**others.limits, limiter: value})
-        return Tried(value, change, replay(observed, change, ground=ground, horizon_s=target_s))
+        return TriedValue(value, change, replay(observed, change, ground=ground, horizon_s=target_s))
 
     return _smallest(
         attempt, now, now * MOST_TIMES, target_s, exact=lambda low: max(1, int(low * EXACT_SHARE))
@@ -69,7 +69,7 @@ def smallest_limit(
 
 def smallest_consumers(
     observed: Observed, target_s: int, *, ground: Ground | None = None, also: Change | None = None
-) -> Tried | None:
+) -> TriedValue | None:
     """The fewest consumers, each as fast as those that are there, with which the backlog is gone in time."""
     others, ground = also or Change(), ground or Ground(observed, observed)
     now = observed.consumers(observed.subscription)
@@ -77,14 +77,14 @@ def smallest_consumers(
     if most <= now:
         return None
 
-    def attempt(value: int) -> Tried:
+    def attempt(value: int) -> TriedValue:
         change = replace(others, consumers=value)
-        return Tried(value, change, replay(observed, change, ground=ground, horizon_s=target_s))
+        return TriedValue(value, change, replay(observed, change, ground=ground, horizon_s=target_s))
 
     return _smallest(attempt, now, most, target_s, exact=lambda low: 1)
 
 
-def drains(tried: Tried, target_s: int) -> bool:
+def drains(tried: TriedValue, target_s: int) -> bool:
     drain_s = tried.outlook.drain_s
     return drain_s is not None and drain_s <= target_s
 
@@ -96,8 +96,8 @@ def round_up(value: int) -> int:
 
 
 def _smallest(
-    attempt: Callable[[int], Tried], now: int, most: int, target_s: int, *, exact: Callable[[int], int]
-) -> Tried | None:
+    attempt: Callable[[int], TriedValue], now: int, most: int, target_s: int, *, exact: Callable[[int], int]
+) -> TriedValue | None:
     """Double until it drains, then halve what is between."""
     low, high = now, min(most, max(1, 2 * now))
     found = attempt(high)
@@ -117,7 +117,7 @@ def _smallest(
     return found if rounded == found.value else attempt(rounded)
 
 
-def _limited_elsewhere(tried: Tried) -> bool:
+def _limited_elsewhere(tried: TriedValue) -> bool:
     """Whether something else is what holds now: then more of this lever changes nothing."""
     held_by = tried.outlook.held_by
     return held_by not in (

@@ -1,7 +1,7 @@
 """The four limiter engines, one meter at a time, written to be read. In: charges and queries with their time; out: permits.
 
 A meter is the message half or the byte half of one limiter. Times are whole microseconds, rates whole messages or bytes
-per period. Nothing here is fast: the compiled forms are in ``kernel/engine.py``, and tests hold the two together.
+per period. Nothing here is fast: the compiled forms are in ``kernel/meters.py``, and tests hold the two together.
 
 Sources: Pulsar's code at the release tags named in ``docs/background/throttling-model.md``; its concept page describes ``A``.
 """

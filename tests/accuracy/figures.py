@@ -75,7 +75,7 @@ def profile_figures(set_name: str, evidence: str) -> dict[str, Any]:
 
 def _of(found: Found, how: Evidence) -> dict[str, Any]:
     part = part_of(found.windows, found.delays)
-    others = [window for window in found.windows if window.said.cause not in NEEDS_NO_SWITCH]
+    others = [window for window in found.windows if window.judged.cause not in NEEDS_NO_SWITCH]
     return asdict(part) | {
         "truth_rows": found.truth_rows,
         "truth_rows_without_windows": found.truth_rows - found.truth_rows_used,
@@ -90,12 +90,12 @@ def _by_family(windows: list[Settled]) -> dict[str, Any]:
     found = {}
     for family in sorted({window.family for window in windows}):
         mine = [window for window in windows if window.family == family]
-        answered = [window for window in mine if window.said.side != "unknown"]
+        answered = [window for window in mine if window.judged.side != "unknown"]
         found[family] = {
             "causes": sorted({window.true_cause for window in mine}),
-            "cause_right": asdict(share_of(mine, lambda w: w.said.cause == w.true_cause)),
-            "side_right_when_answered": asdict(share_of(answered, lambda w: w.said.side == w.true_side)),
-            "unknown": asdict(share_of(mine, lambda w: w.said.cause == "unknown")),
+            "cause_right": asdict(share_of(mine, lambda w: w.judged.cause == w.true_cause)),
+            "side_right_when_answered": asdict(share_of(answered, lambda w: w.judged.side == w.true_side)),
+            "unknown": asdict(share_of(mine, lambda w: w.judged.cause == "unknown")),
         }
     return found
 
@@ -107,7 +107,7 @@ def _misses(windows: list[Settled]) -> list[dict[str, Any]]:
         states[window.recording, window.state].append(window)
     found = []
     for (recording, state), group in sorted(states.items()):
-        named = Counter(one.said.cause for one in group if one.said.cause != one.true_cause)
+        named = Counter(one.judged.cause for one in group if one.judged.cause != one.true_cause)
         if named:
             _, _, topic, partition, subscription, _ = state
             found.append(
@@ -120,7 +120,7 @@ def _misses(windows: list[Settled]) -> list[dict[str, Any]]:
 
 
 def _names(window: Settled, switches: tuple[str, ...]) -> bool:
-    return all(any(switch in fix for fix in window.said.missing) for switch in switches)
+    return all(any(switch in fix for fix in window.judged.missing) for switch in switches)
 
 
 def _of_altered(found: Found) -> dict[str, Any]:

@@ -99,7 +99,7 @@ def _figures(found: Found) -> Figures:
     quick = part_of(found.windows, found.quick_delays)
     ours = part.ours
     healthy = [one for one in found.windows if one.is_healthy]
-    others = [one for one in found.windows if one.said.cause not in NEEDS_NO_SWITCH]
+    others = [one for one in found.windows if one.judged.cause not in NEEDS_NO_SWITCH]
     switches = EVIDENCE["neither"].switches
     key_shared = ours.cause.classes.get("key_shared_blocked")
     return {
@@ -110,14 +110,14 @@ def _figures(found: Found) -> Figures:
         "confusion": ours.cause.confusion,
         "side_right_when_answered": asdict(ours.side.right_when_answered),
         "unknown": asdict(ours.cause.unknown),
-        "healthy_not_healthy": asdict(share_of(healthy, lambda w: w.said.cause != "healthy")),
+        "healthy_not_healthy": asdict(share_of(healthy, lambda w: w.judged.cause != "healthy")),
         "healthy_throttled": asdict(ours.healthy_called_throttled),
         "limiter_right": asdict(part.limiter_right),
         "neighbours_right": _share(found.neighbours),
         "key_shared_f1": key_shared.f1 if key_shared and key_shared.windows else None,
         "near_operations": asdict(found.near),
         "after_change": asdict(quick.after_change),
-        "switch_named": asdict(share_of(others, lambda w: all(any(s in fix for fix in w.said.missing) for s in switches))),
+        "switch_named": asdict(share_of(others, lambda w: all(any(s in fix for fix in w.judged.missing) for s in switches))),
         "misses": misses(found.windows),
     }  # fmt: skip
 
@@ -195,8 +195,8 @@ def _neighbours(signals: pa.Table, windows: Iterable[Settled], shared: Sequence[
     for window in windows:
         if (
             window.true_limiter is None
-            or window.said.side not in THROTTLED_SIDES
-            or window.said.limiter != window.true_limiter
+            or window.judged.side not in THROTTLED_SIDES
+            or window.judged.limiter != window.true_limiter
         ):
             continue
         _, _, topic, partition, subscription, _ = window.state
@@ -206,7 +206,7 @@ def _neighbours(signals: pa.Table, windows: Iterable[Settled], shared: Sequence[
                 one
                 for one in shared
                 if one["limiter"] == window.true_limiter
-                and one["start_ms"] < window.said.end_ms and window.said.start_ms < one["end_ms"]
+                and one["start_ms"] < window.judged.end_ms and window.judged.start_ms < one["end_ms"]
                 and any((row["topic"], row["partition"], row["subscription"]) == me for row in one["use"])
             ),
             None,
@@ -216,7 +216,7 @@ def _neighbours(signals: pa.Table, windows: Iterable[Settled], shared: Sequence[
         unit = f"{window.true_limiter.split('.')[1]}_per_s"
         true = {(row["topic"], row["partition"], row["subscription"]): row[unit] for row in group["use"]}
         uses = quota_neighbours(
-            signals, window.said.key, window.true_limiter, window.said.start_ms, window.said.end_ms
+            signals, window.judged.key, window.true_limiter, window.judged.start_ms, window.judged.end_ms
         )
         named, share = [], 0.0
         for one in uses:
@@ -241,17 +241,17 @@ def misses(windows: Iterable[Settled]) -> list[Figures]:
     wrong = [
         one
         for one in windows
-        if one.said.cause != one.true_cause
-        or (one.true_limiter is not None and one.said.limiter != one.true_limiter)
+        if one.judged.cause != one.true_cause
+        or (one.true_limiter is not None and one.judged.limiter != one.true_limiter)
     ]
     found = []
-    same = lambda w: (w.recording, w.state, w.said.cause, w.said.limiter)  # noqa: E731
+    same = lambda w: (w.recording, w.state, w.judged.cause, w.judged.limiter)  # noqa: E731
     for _, group in groupby(wrong, same):
         mine = list(group)
         true = mine[0].true_cause + (f" {mine[0].true_limiter}" if mine[0].true_limiter else "")
         found.append(
-            _miss(mine[0].recording, mine[0].said, true)
-            | {"last_end_ms": mine[-1].said.end_ms, "windows": len(mine)}
+            _miss(mine[0].recording, mine[0].judged, true)
+            | {"last_end_ms": mine[-1].judged.end_ms, "windows": len(mine)}
         )
     return found
 

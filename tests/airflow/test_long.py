@@ -226,7 +226,7 @@ def test_idle_hour_becomes_a_gap(ran, judged, monday):
     end_ms = monday.end_ms - 4 * BLOCK_MS
     code, output = ran("ingest_hourly", at_ms=end_ms)
     assert code == 0, output[-4000:]
-    assert "no samples in the range; a gap was written down" in output
+    assert "no samples in the range; a gap was recorded" in output
     gaps = [(row["start_ms"], row["end_ms"], row["metric_name"]) for row in judged.read("gaps").to_pylist()]
     assert (end_ms - BLOCK_MS, end_ms, "*") in gaps
 

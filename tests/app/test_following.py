@@ -32,7 +32,7 @@ from throttlescope.ingest.sources.pulsar_admin import AdminSnapshot, AdminTopic
 from throttlescope.models.diagnosis.apply import verdicts_of
 from throttlescope.models.diagnosis.window import SubscriptionKey
 from throttlescope.transforms.promql.source import Series
-from throttlescope.transforms.sample_window import Held, with_tail
+from throttlescope.transforms.sample_window import SampleWindow, with_tail
 
 SCHEMA = TABLES["signals"].loose_schema
 
@@ -421,9 +421,9 @@ def test_source_down_at_start_is_unreachable(tmp_path):
 
 
 def test_conflicting_commit_is_retried_next_cycle(tmp_path, monkeypatch):
-    lake, held = Lake(tmp_path), Held()
-    monkeypatch.setattr(held, "newest_ms", lambda: {"prod": HOUR_MS + BLOCK_MS})
-    hourly = HourlySignals(lake, held, "test")
+    lake, window = Lake(tmp_path), SampleWindow()
+    monkeypatch.setattr(window, "newest_ms", lambda: {"prod": HOUR_MS + BLOCK_MS})
+    hourly = HourlySignals(lake, window, "test")
     rows = table(minutes("billing", 10, **THROTTLED))
     monkeypatch.setattr(hourly, "_made", lambda hour_ms, newest_ms: rows)
     monkeypatch.setattr(hourly, "_subscriptions", lambda: set(first_changes(None, rows)))

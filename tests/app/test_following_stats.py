@@ -16,7 +16,7 @@ from throttlescope.ingest.lake import Lake
 from throttlescope.ingest.sources.pulsar_admin import AdminSnapshot, AdminTopic, Failure
 from throttlescope.transforms.minutes import BACKLOG
 from throttlescope.transforms.promql.source import Series
-from throttlescope.transforms.sample_window import Held
+from throttlescope.transforms.sample_window import SampleWindow
 
 T = 1_700_000_000_000
 ONE = AdminTopic("persistent://t/n/one", (0, 1))
@@ -103,14 +103,14 @@ def test_unstored_stats_count_as_evidence(watch):
         "instance": "b:1",
     }  # fmt: skip
     times_ms = np.arange(hour_ms, T, 15_000)
-    held = Held()
-    held.put_before(
+    window = SampleWindow()
+    window.put_before(
         BACKLOG,
         {"one": Series({"__name__": BACKLOG, **labels}, times_ms, np.full(len(times_ms), 9.0))},
         hour_ms + BLOCK_MS,
     )
     look(watch)
-    signals = HourlySignals(watch.lake, held, "test", watch)
+    signals = HourlySignals(watch.lake, window, "test", watch)
     signals.build([hour_ms])
 
     def sampled():

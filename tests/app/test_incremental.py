@@ -13,7 +13,7 @@ from tests.app.incremental import SCRAPES, differences, hour, put, request, run
 from tests.ingest.lake.small_disk import filled, small_disk
 from tests.ingest.proxy import Reply, proxy
 from tests.lab.prometheus import running_prometheus
-from throttlescope.app.cli.library_errors import carried
+from throttlescope.app.cli.library_errors import wrapped_error
 from throttlescope.app.pipeline.backfill import catch_up
 from throttlescope.app.pipeline.backfill.chunks import chunks_of
 from throttlescope.app.pipeline.backfill.finished_chunks import left_of
@@ -330,8 +330,8 @@ def test_run_recovers_from_a_full_disk(spark, server, repaired, tmp_path, monkey
                 patch.setattr(Stages, stage, full)
                 with pytest.raises(Exception, match=r"disk is full|No space left") as caught:
                     run(spark, lake, None, 0, HOURS, command="diagnose")
-            reported = carried(caught.value) or caught.value
-            assert type(caught.value) is FullDiskError or carried(caught.value), stage
+            reported = wrapped_error(caught.value) or caught.value
+            assert type(caught.value) is FullDiskError or wrapped_error(caught.value), stage
             assert (
                 reported.exit_code,
                 str(reported).startswith(f"The disk is full; got {lake}. Fix: make room"),

@@ -55,7 +55,7 @@ def firing(start, end, active=None, labels=None, **rule_labels):
 
 def outcome(one, stretches, end_ms=1_000):
     (found,) = judge([one], stretches, kind_of, end_ms=end_ms)
-    return found.said, found.then and found.then.cause
+    return found.outcome, found.main_verdict and found.main_verdict.cause
 
 
 def test_main_cause_decides_the_outcome():

@@ -76,10 +76,10 @@ def test_stored_window_has_its_consumers(lake):
         if row["cluster"] == SLOW and row["topic"] == Recorded(SLOW).topic
     ]
     found = of_window(lake, rows[-1])
-    assert (found.slow, found.of, found.told_by) == (1, 3, "metrics")
+    assert (found.slow, found.of, found.measured_by) == (1, 3, "metrics")
     assert found.consumers[0].consumer_id == "1"
     absent = of_window(lake, rows[-1] | {"subscription": "audit"})
-    assert (absent.of, absent.told_by) == (0, None)
+    assert (absent.of, absent.measured_by) == (0, None)
 
 
 @pytest.mark.long

@@ -121,7 +121,7 @@ def test_table_orders_question_answer_and_basis(lake):
         "as it is", "not within 24 h, grows by 1", "the subscription message limit of 500 msg/s",
         "changed", " min ",
         "It helps: drained after ",
-        "backlog   ", "entries; drained is at most ",
+        "backlog   ", "entries; counts as drained at ",
         "arrivals  600 msg/s",
         "capacity  2,000 msg/s, as assumed by processing_ms for 4 consumers",
         "replay    misses the recorded backlog by ",
@@ -155,7 +155,7 @@ def test_more_consumers_change_nothing_under_a_limit(lake):
 def test_unobserved_capacity_suggests_processing_ms(lake):
     out = run_whatif(lake, "--set", "subscription.msg=none")
     assert "What if subscription.msg is lifted instead of 500 msg/s?" in out
-    assert "at the earliest " in out
+    assert " at the earliest" in out
     assert "to not within 24 h" in out
     assert "It may help." in out
     assert "set processing_ms" in out

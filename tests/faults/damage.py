@@ -18,7 +18,7 @@ from pathlib import Path
 from tests.faults.commit_protocol import rows_of
 from tests.faults.operations import begin_everything, tables
 from tests.faults.study import Found, Study
-from throttlescope.app.cli.library_errors import carried
+from throttlescope.app.cli.library_errors import wrapped_error
 from throttlescope.app.services.lake_repair import planned
 from throttlescope.ingest.core.errors import ThrottlescopeError
 from throttlescope.ingest.lake import Lake
@@ -167,7 +167,7 @@ def _readers(root: Path, path: str, truth: Rows, found: Found) -> tuple[bool, bo
                     found.wrong.append(f"{reader.__name__} did not say what is damaged: {error}")
             except Exception as error:
                 told = True
-                ours = carried(error)
+                ours = wrapped_error(error)
                 if ours is None:
                     found.wrong.append(
                         f"{reader.__name__} of {table} fell over {path}: {type(error).__name__}: {error}"[

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.ingest.lake.upkeep.made import add, verdict
-from throttlescope.app.cli.library_errors import carried
+from throttlescope.app.cli.library_errors import wrapped_error
 from throttlescope.ingest.lake import Lake
 from throttlescope.ingest.lake.damage import DamagedFilesError
 from throttlescope.ingest.lake.formats import MissingFilesError
@@ -23,7 +23,7 @@ def test_spark_names_damaged_or_missing_file(spark, tmp_path):
         change()
         with pytest.raises(Exception) as error:  # noqa: PT011
             frame.collect()
-        told = carried(error.value)
+        told = wrapped_error(error.value)
         assert isinstance(told, kind), str(error.value)[:500]
         assert f"verdicts/{path}" in str(told)
         assert told.exit_code == 1

@@ -1,6 +1,6 @@
 """States of alerts over time. In: the times at which each element of an alert's expression had a value. Out: ``ALERTS`` and ``ALERTS_FOR_STATE``.
 
-Followed is ``rules/alerting.go`` of Prometheus 3.5: pending from the first moment, firing once ``for`` has passed; an
+As in ``rules/alerting.go`` of Prometheus 3.5: pending from the first moment, firing once ``for`` has passed; an
 element that is gone ends a pending alert at once and a firing one after ``keep_firing_for``.
 """
 
@@ -37,15 +37,15 @@ class Alert:
     gone_ms: int | None = None
 
 
-def live(
+def advance_alerts(
     rule: AlertingRule, limit: int, elements: Vectors, times_ms: np.ndarray, before: Mapping[Labels, Alert]
 ) -> tuple[Vectors, dict[Labels, Alert], np.ndarray]:
-    """Let alerts live through evaluations that succeeded.
+    """Advance the states of a rule's alerts through evaluations that succeeded.
 
     Parameters
     ----------
     limit : int
-        Most alerts at one moment; 0: no limit. One more and all are forgotten.
+        Most alerts at one moment; 0: no limit. If there are more, all alerts are dropped, as in Prometheus.
     elements : Vectors
         Rows are alerts (:func:`outputs.alert_labels`).
     times_ms : ndarray
@@ -102,10 +102,10 @@ class _State:
         self.gone_ms[present] = _NEVER
         missing = self.active & ~present
         self.gone_ms[missing & self.firing & (self.gone_ms == _NEVER)] = now_ms
-        kept = missing & self.firing
-        if kept.any():
-            kept[kept] = now_ms - self.gone_ms[kept] < keep_firing_for_ms
-        ended = missing & ~kept
+        still_firing = missing & self.firing
+        if still_firing.any():
+            still_firing[still_firing] = now_ms - self.gone_ms[still_firing] < keep_firing_for_ms
+        ended = missing & ~still_firing
         self.active[ended] = self.firing[ended] = False
         self.gone_ms[ended] = _NEVER
         self.firing |= self.active & (now_ms - self.active_ms >= for_ms)

@@ -15,7 +15,7 @@ from throttlescope.transforms.promql.budget import Budget
 from throttlescope.transforms.promql.matrix import Steps
 from throttlescope.transforms.promql.semantics import LOOKBACK_MS, Labels
 from throttlescope.transforms.promql.source import SampleSource
-from throttlescope.transforms.rules.alerts import Alert, live
+from throttlescope.transforms.rules.alerts import Alert, advance_alerts
 from throttlescope.transforms.rules.instants import answers_at
 from throttlescope.transforms.rules.order import Scheduled
 from throttlescope.transforms.rules.outputs import alert_labels, recorded_labels
@@ -143,7 +143,7 @@ class RuleEvaluation:
             errors[column] = f"vector contains metrics with the same labelset after applying {kind} labels"
         if isinstance(rule.rule, AlertingRule):
             kept = np.flatnonzero(answers.succeeded)
-            vectors, state.alerts, over = live(
+            vectors, state.alerts, over = advance_alerts(
                 rule.rule, rule.limit, vectors.at(kept), times_ms[kept], state.alerts
             )
             for column in np.flatnonzero(over).tolist():

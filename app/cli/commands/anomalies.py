@@ -55,7 +55,10 @@ def anomalies(
         ),
     ] = False,
     stored: Annotated[
-        bool, typer.Option("--stored", help="Print what --store wrote instead of computing again.")
+        bool,
+        typer.Option(
+            "--stored", help="Print the stored anomalies (see --store) instead of recomputing them."
+        ),
     ] = False,
     master: Master = None,
     quiet: Quiet = False,
@@ -64,8 +67,8 @@ def anomalies(
 ) -> None:
     """Find what is unusual for a subscription: arrivals, dispatch, backlog, throttle events, or no samples at all.
 
-    A minute is compared with the same hour of the week in the four weeks before, windows with a cause left out. A series with
-    less than two weeks of history is being learned. An anomaly is not a diagnosis and not an alert.
+    A minute is compared with the same hour of the week in the four weeks before, windows with a cause left out. A series
+    needs two weeks of history before it is judged. An anomaly is not a diagnosis and not an alert.
     """
     from throttlescope.app.cli.tables.anomalies import write_anomalies
     from throttlescope.app.queries.anomalies import AnomalyFilter, select_anomalies

@@ -37,7 +37,7 @@ def register(app: typer.Typer) -> None:
     )
     family.command("compact", short_help="Merge small files.")(compact)
     family.command("expire", short_help="Remove hours that are older than an age.")(expire)
-    family.command("vacuum", short_help="Delete files that no version references any more.")(vacuum)
+    family.command("vacuum", short_help="Delete files that no version references.")(vacuum)
     app.add_typer(family, name="lake")
 
 
@@ -86,7 +86,7 @@ def check(
     lake: LakeFolder = None,
     table: Tables = None,
     quick: Annotated[
-        bool, typer.Option("--quick", help="Compare names and sizes alone: no file is opened.")
+        bool, typer.Option("--quick", help="Compare names and sizes only: no file is opened.")
     ] = False,
     format: FormatOption = Format.table,
     quiet: Quiet = False,
@@ -171,10 +171,10 @@ def expire(
     config: Config = None,
     debug: Debug = False,
 ) -> None:
-    """Remove whole hours (dates, where a file holds one) that are older than an age: one transaction a table.
+    """Remove whole hours (dates, where a file holds one) that are older than an age: one transaction per table.
 
-    Tables may have ages of their own: samples take most room and may go before verdicts. Series without samples leave the catalogue
-    with them. What has not ended stays, and so does the newest snapshot of limits before the age. The next vacuum deletes the
+    Each table may have its own age (--table): samples take the most space and can be removed before verdicts. Series without samples leave the catalogue
+    with them. Episodes and other rows that have not ended stay, and so does the newest snapshot of limits before the age. The next vacuum deletes the
     files; until then --as-of reads the old state.
     """
     from throttlescope.app.cli.tables.lake import write_expired

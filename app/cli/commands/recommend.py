@@ -60,10 +60,10 @@ def recommend(
     config: Config = None,
     debug: Debug = False,
 ) -> None:
-    """Lift each cause in a replay, then look for the smallest limit, period, number of consumers or of partitions that helps.
+    """Remove each cause in a replay, then look for the smallest limit, period, number of consumers or of partitions that helps.
 
-    Says which limiter binds next, what it costs, how to see that it works, how to take it back, and what will not help.
-    With --keep-p99-age it sweeps the same levers over the arrivals of two weeks, minute by minute. Commands are printed, never executed. Backlogs are entries (batches), rates messages, times UTC.
+    Prints which limiter binds next, what the change costs, how to verify it, how to roll it back, and what will not help.
+    With --keep-p99-age it tries the same changes on the arrivals of two weeks, minute by minute. Commands are printed, never executed. Backlogs are entries (batches), rates messages, times UTC.
     """
     from throttlescope.app.cli.tables.recommend import write_advice, write_kept_age
     from throttlescope.app.services.recommend import recommend_age, recommend_drain

@@ -1,4 +1,4 @@
-"""``throttlescope recordings``: what recordings there are."""
+"""``throttlescope recordings``: the installed recordings."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def register(app: typer.Typer) -> None:
         rich_markup_mode=None,
         help="Recordings of a real broker that are installed here.",
     )
-    family.command("list", short_help="Print them.")(list_recordings)
+    family.command("list", short_help="Print the installed recordings.")(list_recordings)
     app.add_typer(family, name="recordings")
 
 

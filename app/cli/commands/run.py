@@ -38,16 +38,16 @@ Follow = Annotated[
     typer.Option(
         "--follow",
         metavar="DURATION",
-        help="Keep running: read new samples at this interval, such as 60s. Takes no --end.",
+        help="Keep running: read new samples at this interval, such as 60s. Not with --end.",
     ),
 ]
 SinceWatermark = Annotated[
     bool,
     typer.Option(
         "--since-watermark",
-        help="Begin where this source was read to, less the overlap that late scrapes need, or at --start the first time and where the "
-        "whole range was read before. A long time is read in chunks of 6 hours, oldest first. run then diagnoses hours too that were read "
-        "before and that no run has diagnosed.",
+        help="Begin where this source was read to, minus an overlap for late scrapes; or at --start the first time, and where the "
+        "whole range was read before. A long range is read in chunks of 6 hours, oldest first. run then also diagnoses hours that were "
+        "read before and that no run has diagnosed.",
     ),
 ]
 ResetWatermark = Annotated[
@@ -92,19 +92,18 @@ def run(
     """Read a range from a source and write its samples, limits, signals, verdicts and what follows from them into a lake.
 
     What follows: episodes and shared incidents, forecasts of drains and deadlines, anomalies compared with the weeks before (series
-    with less than two weeks of history are learned, and the run says until when).
+    need two weeks of history; the run prints when they have it).
 
     Sources are a Prometheus (with the admin API for limits), recordings, or the clusters of the
     configuration file. The range is widened to whole UTC hours, clipped at now. The same range twice
     changes nothing; an interrupted run is continued by the same command. Nothing is written to a cluster.
 
-    Only hours are computed whose samples, limits or settings are not those that they were computed from, and what looks back to
-    them. Up to when a source was read, and what it did not have, is kept in the lake (watermarks, gaps); open gaps are tried again
-    first, as long as the source keeps their time. A range without samples of a source that was read before is such a gap, not an
-    error.
+    An hour is recomputed only if its samples, limits or settings have changed, or if it depends on such an hour. The lake stores
+    how far a source was read, and what it did not have (watermarks, gaps); open gaps are tried again first, as long as the source
+    retains their time. A range without samples of a source that was read before is such a gap, not an error.
 
     With --follow it keeps running until it is stopped (SIGTERM, Ctrl-C; exit code 0): verdicts of windows that slide by a minute,
-    episodes and forecasts are kept at most two minutes behind. It begins at --start, by default where the lake ends, and prints a
+    episodes and forecasts are at most two minutes behind. It begins at --start, by default where the lake ends, and prints a
     line per cycle (a JSON object per line with --format json). Limits are read every 15 minutes. No Spark is started.
     """
     _run("run", CommandOptions(context))

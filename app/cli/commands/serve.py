@@ -28,7 +28,7 @@ AllowRemote = Annotated[
     bool,
     typer.Option(
         "--allow-remote",
-        help="Allow a --host that other machines can reach. It serves plain HTTP: put TLS before it.",
+        help="Allow a --host that other machines can reach. It serves plain HTTP: put a proxy with TLS in front of it.",
     ),
 ]
 QueryTimeout = Annotated[
@@ -50,7 +50,7 @@ QueryConcurrency = Annotated[
         min=1,
         max=64,
         metavar="N",
-        help="PromQL queries at work at once in each process.",
+        help="PromQL queries that run at once in each process.",
     ),
 ]
 CorsOrigin = Annotated[
@@ -68,7 +68,7 @@ Users = Annotated[
     typer.Option(
         "--users",
         metavar="FILE",
-        help="Let in only the people of this file, by basic authentication; throttlescope users add writes it.",
+        help="Admit only the users of this file, by basic authentication; throttlescope users add writes it.",
         show_default=False,
     ),
 ]
@@ -77,7 +77,7 @@ UserHeader = Annotated[
     typer.Option(
         "--user-header",
         metavar="NAME",
-        help="Let in only whom a proxy names in this header, such as X-Forwarded-User.",
+        help="Admit only users that a proxy names in this header, such as X-Forwarded-User.",
         show_default=False,
     ),
 ]
@@ -86,7 +86,7 @@ Proxy = Annotated[
     typer.Option(
         "--proxy",
         metavar="ADDRESS",
-        help="Address or network from which --user-header is believed. Repeat for more. Default: this machine.",
+        help="Address or network from which --user-header is trusted. Repeat for more. Default: this machine.",
         show_default=False,
     ),
 ]

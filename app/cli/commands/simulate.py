@@ -26,14 +26,12 @@ def register(app: typer.Typer) -> None:
 def simulate(
     context: typer.Context,
     file: Annotated[Path, typer.Argument(metavar="FILE", help="Scenario file (YAML).", show_default=False)],
-    seed: Annotated[
-        int, typer.Option("--seed", metavar="N", min=0, help="Seed of what is drawn at random.")
-    ] = 0,
+    seed: Annotated[int, typer.Option("--seed", metavar="N", min=0, help="Seed of the random numbers.")] = 0,
     engine: Annotated[
         LimiterEngine | None,
         typer.Option(
             "--engine",
-            help="Limiter to simulate: A0 forgets its debt (to 2.7.3), A keeps it (to 3.1), B is the 16 ms token "
+            help="Limiter to simulate: A0 forgets its debt (up to 2.7.3), A keeps it (up to 3.1), B is the 16 ms token "
             "bucket (3.2 to 3.3.4, 4.0.0 to 4.0.2), C refills once a period. Default: by the version.",
         ),
     ] = None,

@@ -1,4 +1,4 @@
-"""``throttlescope spark``: what a Spark cluster needs of us, and whether it works."""
+"""``throttlescope spark``: what a Spark cluster needs to run throttlescope, and whether it works."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from throttlescope.app.cli.settings import CommandOptions
 
 ForDriver = Annotated[
     bool,
-    typer.Option("--for-driver", help="With what a driver needs as well, for --deploy-mode cluster."),
+    typer.Option("--for-driver", help="Include what a driver needs, for --deploy-mode cluster."),
 ]
 
 
@@ -42,7 +42,7 @@ def package(
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
-    """Write an archive with the package and all that its tasks need, in the versions that are installed here.
+    """Write an archive with the package and everything that its tasks need, in the versions that are installed here.
 
     Name it as package in [spark] of the configuration, or give it to spark-submit as --archives FILE#environment with
     spark.pyspark.python=./environment/bin/python. Executors need the same release of Python, the same kind of machine, and
@@ -74,7 +74,7 @@ def check(
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
-    """Start Spark where --master or the configuration says, and print of its executors: Python, package, and the lake's folder."""
+    """Start Spark where --master or the configuration says, and print the Python, package and lake folder that its executors see."""
     from throttlescope.app.cli.tables.spark import write_executors
     from throttlescope.app.services.spark_check import check_executors
 

@@ -19,17 +19,17 @@ Name = Annotated[str, typer.Argument(metavar="NAME", help="The name to log in wi
 
 def register(app: typer.Typer) -> None:
     family = typer.Typer(help="Manage who may log in to throttlescope serve.", no_args_is_help=True)
-    family.command("add", short_help="Add a person, or change a password.")(add)
-    family.command("remove", short_help="Take a person out.")(remove)
+    family.command("add", short_help="Add a user, or change a password.")(add)
+    family.command("remove", short_help="Remove a user.")(remove)
     family.command("list", short_help="Print the users of the file.")(list_users)
     app.add_typer(family, name="users")
 
 
 def add(name: Name, file: UsersFile, debug: Debug = False) -> None:
-    """Add a person to the file of users, or give them a new password; the file is made if it is not there.
+    """Add a user to the file of users, or set a new password; the file is created if it does not exist.
 
-    The password is prompted for, or read from the first line of standard input where that is no terminal. Only its hash
-    (scrypt) is kept. A server that runs uses the change from the next request on.
+    The password is prompted for, or read from the first line of standard input if that is not a terminal. Only its hash
+    (scrypt) is stored. A running server uses the change from the next request on.
     """
     from throttlescope.app.server.security.users import add_user
     from throttlescope.models.messages.catalogue import sentence
@@ -42,7 +42,7 @@ def add(name: Name, file: UsersFile, debug: Debug = False) -> None:
 
 
 def remove(name: Name, file: UsersFile, debug: Debug = False) -> None:
-    """Take a person out of the file of users; a server that runs refuses them from the next request on."""
+    """Remove a user from the file of users; a running server refuses them from the next request on."""
     from throttlescope.app.server.security.users import remove_user
     from throttlescope.models.messages.catalogue import sentence
 

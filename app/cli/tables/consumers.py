@@ -77,7 +77,7 @@ def print_partitions(found: Sequence[SubscriptionPartitions], *, now_ms: int) ->
             ("worst partition", "right"),
             ("cause", "left"),
             ("limiter", "left"),
-            ("sure", "right"),
+            ("confidence", "right"),
             ("backlog (entries)", "right"),
             ("of all", "right"),
             ("share its cause", "right"),

@@ -24,7 +24,7 @@ from throttlescope.ingest.core.errors import InputError
 from throttlescope.ingest.core.times import BLOCK_MS, MINUTE_MS, block_start
 from throttlescope.ingest.lake import Lake
 from throttlescope.ingest.spark.task_executor import InProcessExecutor
-from throttlescope.transforms.sample_window import Held
+from throttlescope.transforms.sample_window import SampleWindow
 
 #: Scrapes of a minute have come so long after its end.
 ARRIVED_MS = 5_000
@@ -112,7 +112,7 @@ class Follower:
         self.lake, self.source, self.run_id = lake, source, run_id
         self.window_ms, self.every_ms, self.forecast_every_ms = window_ms, every_ms, forecast_every_ms
         self.first_ms = self.read_ms = self.open_ms = first_ms
-        self.recent = Held()
+        self.recent = SampleWindow()
         self.tail = Tail(source.prometheus, source.selectors, self.recent, first_ms, stopping)
         self.limits = self.stats = None
         if source.admin is not None:

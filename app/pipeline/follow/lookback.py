@@ -11,10 +11,10 @@ from throttlescope.ingest.core.selector import NAME_LABEL
 from throttlescope.ingest.core.times import BLOCK_MS, date_of
 from throttlescope.ingest.lake import Lake, read_files
 from throttlescope.transforms.minutes import metrics_read
-from throttlescope.transforms.sample_window import Held, joined_hours
+from throttlescope.transforms.sample_window import SampleWindow, joined_hours
 
 
-def load_hour(lake: Lake, recent: Held, clusters: Sequence[str], hour_ms: int) -> None:
+def load_hour(lake: Lake, recent: SampleWindow, clusters: Sequence[str], hour_ms: int) -> None:
     """Put an hour of some clusters before what is in memory of their series."""
     if not clusters or lake.version("samples") is None:
         return

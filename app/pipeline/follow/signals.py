@@ -22,7 +22,7 @@ from throttlescope.models.diagnosis.window import SubscriptionKey
 from throttlescope.transforms.as_of import KNOWN_FOR_MS
 from throttlescope.transforms.broker_use import signals_of
 from throttlescope.transforms.minutes import BACKLOG, minute_rows
-from throttlescope.transforms.sample_window import Held
+from throttlescope.transforms.sample_window import SampleWindow
 
 #: First minute that changed, by subscription partition.
 Changed = dict[SubscriptionKey, int]
@@ -41,7 +41,9 @@ class HourlySignals:
         What was committed and not judged yet; judging empties it. It outlives a cycle that broke off.
     """
 
-    def __init__(self, lake: Lake, recent: Held, run_id: str, sampled: StatsWatch | None = None) -> None:
+    def __init__(
+        self, lake: Lake, recent: SampleWindow, run_id: str, sampled: StatsWatch | None = None
+    ) -> None:
         self.lake, self.recent, self.run_id, self.sampled = lake, recent, run_id, sampled
         self.changed: Changed = {}
         self._hours: dict[int, pa.Table] = {}

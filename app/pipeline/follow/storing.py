@@ -16,10 +16,12 @@ from throttlescope.ingest.lake import Lake
 from throttlescope.ingest.pull.plan import PullItem
 from throttlescope.ingest.pull.pull import PullResult, run_items, staging_of
 from throttlescope.ingest.spark.task_executor import InProcessExecutor
-from throttlescope.transforms.sample_window import Held, HeldReader
+from throttlescope.transforms.sample_window import SampleWindow, SampleWindowReader
 
 
-def store_samples(lake: Lake, recent: Held, tail: Tail, start_ms: int, end_ms: int, run_id: str) -> int:
+def store_samples(
+    lake: Lake, recent: SampleWindow, tail: Tail, start_ms: int, end_ms: int, run_id: str
+) -> int:
     """Write what is in memory of [start_ms, end_ms), merged with what the lake holds of these hours.
 
     Returns
@@ -28,7 +30,7 @@ def store_samples(lake: Lake, recent: Held, tail: Tail, start_ms: int, end_ms: i
         Samples in files that were committed; 0 where there is nothing new.
     """
     source = tail.source.samples
-    reader = HeldReader(recent, source.name, source.address, source.stale_is_inferred)
+    reader = SampleWindowReader(recent, source.name, source.address, source.stale_is_inferred)
     metrics = [
         name
         for name in recent.metrics

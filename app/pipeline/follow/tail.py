@@ -18,7 +18,7 @@ from throttlescope.ingest.pull.pull import named_cluster
 from throttlescope.ingest.pull.read_series import read_series
 from throttlescope.ingest.pull.wanted_metrics import wanted_metrics
 from throttlescope.ingest.sources.prometheus import PrometheusSource
-from throttlescope.transforms.sample_window import Held
+from throttlescope.transforms.sample_window import SampleWindow
 
 #: Read again in every cycle: scrapes this late are found by the next cycle, later ones when the hour is closed.
 OVERLAP_MS = 5 * MINUTE_MS
@@ -45,7 +45,7 @@ class Tail:
         self,
         source: PrometheusSource,
         selectors: Sequence[Selector],
-        recent: Held,
+        recent: SampleWindow,
         first_ms: int,
         stopping: Callable[[], bool] = lambda: False,
     ) -> None:

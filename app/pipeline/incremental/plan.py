@@ -1,8 +1,8 @@
 """What a run has to compute. In: the requested hours, and the lake. Out: for every stage and cluster the hours that differ.
 
-An hour is computed when what goes into it is not what it was computed from, or when its rows are not those that came out. Looked at
-are the requested hours, those of which samples came late, and those that look back to hours whose signals differ: an hour for
-signals, a day for verdicts and forecasts. Everything else is left as it is.
+An hour is computed when its input differs from what it was computed from, or when its rows differ from those that were written. Three
+kinds of hours are checked: the requested ones, those with late samples, and those that look back to hours whose signals differ (an hour
+for signals, a day for verdicts and forecasts). Everything else is left as it is.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ REACH_MS = {"signals": BLOCK_MS, "verdicts": DAY_MS, "forecasts": DAY_MS, "resul
 def signals_to_compute(
     view: RecomputeView, settings: Settings, cluster: str, start_ms: int, end_ms: int, *, again: bool = False
 ) -> Hours:
-    """Hours of ``signals`` of a range, and of those before and behind it that samples came late for.
+    """Hours of ``signals`` of a range, and of earlier and later hours that have late samples.
 
     Parameters
     ----------
     again : bool
-        All requested hours differ, whatever they were computed from.
+        Treat all requested hours as different.
     """
     requested = hours_of(start_ms, end_ms)
     others = {requested[-1] + BLOCK_MS} | late_hours(
@@ -38,7 +38,7 @@ def signals_to_compute(
     return _differing(view, settings, cluster, "signals", requested, others, again=again)
 
 
-def following(
+def later_stage_to_compute(
     view: RecomputeView,
     settings: Settings,
     cluster: str,
@@ -76,8 +76,8 @@ def _differing(
 ) -> Hours:
     """Of the requested hours those that differ; of others those that were computed before and differ.
 
-    Where signals are ``newer``, others that nothing is written down of, but of which there are rows, differ as well: an earlier
-    release made them.
+    Where signals are ``newer``, other hours that have rows but no record of what they were computed from differ as well: an earlier
+    release wrote them.
     """
     looked_at = sorted({*requested, *others})
     rows = view.computed(cluster)

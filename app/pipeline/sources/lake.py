@@ -69,7 +69,7 @@ def mark_idle(lake: Lake, request: RunRequest, start_ms: int, end_ms: int, run_i
     """
     from throttlescope.app.pipeline.incremental.computed_hours import known_clusters, write
     from throttlescope.app.pipeline.incremental.lake_view import RecomputeView
-    from throttlescope.app.pipeline.incremental.plan import following, signals_to_compute
+    from throttlescope.app.pipeline.incremental.plan import later_stage_to_compute, signals_to_compute
 
     began_ms, settings = time.time_ns() // 1_000_000, request.settings
     clusters = request.clusters or known_clusters(lake)
@@ -77,7 +77,7 @@ def mark_idle(lake: Lake, request: RunRequest, start_ms: int, end_ms: int, run_i
     for cluster in clusters:
         plans = [signals_to_compute(view, settings, cluster, start_ms, end_ms)]
         plans += [
-            following(view, settings, cluster, stage, start_ms, end_ms)
+            later_stage_to_compute(view, settings, cluster, stage, start_ms, end_ms)
             for stage in ("verdicts", "forecasts", "results")
         ]
         for hours in plans:

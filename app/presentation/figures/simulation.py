@@ -162,7 +162,7 @@ def _rates(item: PartitionSummary, unit: str) -> list[go.Scatter]:
     near = _near(item, unit)
     for level in near:
         x, y = [], []
-        for start_s, end_s, rate in _held(item, level, unit):
+        for start_s, end_s, rate in _limit_steps(item, level, unit):
             x += [start_s, end_s]
             y += [rate, rate]
         trace = _line(x, y, f"{level} limit, {words}", LEVEL_COLOURS[level], words, dash=LEVEL_DASHES[level])
@@ -225,7 +225,7 @@ def _thinned(
     return ends[last], [how.reduceat(item.rows[name], starts) for name in columns]
 
 
-def _held(item: PartitionSummary, level: str, unit: str) -> list[tuple[float, float, float | None]]:
+def _limit_steps(item: PartitionSummary, level: str, unit: str) -> list[tuple[float, float, float | None]]:
     """[start, end) and rate per second of a limit, None while there is none; equal neighbours are one."""
     rates = [
         next(
@@ -252,7 +252,7 @@ def _near(item: PartitionSummary, unit: str) -> list[str]:
     ends, (sums,) = _thinned(item, _step_for(item), np.add, column)
     highest = float((sums / np.diff(ends, prepend=0)).max())
     most = {
-        level: max((rate or 0.0 for *_, rate in _held(item, level, unit)), default=0.0)
+        level: max((rate or 0.0 for *_, rate in _limit_steps(item, level, unit)), default=0.0)
         for level in LEVEL_COLOURS
     }
     return [level for level, rate in most.items() if rate and (not highest or rate <= _FARTHEST * highest)]
@@ -263,7 +263,7 @@ def _name_limits(figure: go.Figure, item: PartitionSummary, kind: str, time: _Ti
         return
     near, far = _near(item, kind), []
     for level in LEVEL_COLOURS:
-        for start_s, _, rate in _held(item, level, kind):
+        for start_s, _, rate in _limit_steps(item, level, kind):
             text = f"{level} limit {fmt.short(rate)}{'B/s' if kind == 'bytes' else ' msg/s'}" if rate else ""
             if rate and level in near:
                 figure.add_annotation(

@@ -46,12 +46,12 @@ class MainVerdict:
 
 
 @dataclass(frozen=True)
-class JudgedFirings:
+class JudgedFiring:
     """A firing, its main verdict (None: no verdict), and whether that confirms it (None: undecided)."""
 
     firing: Firing
-    then: MainVerdict | None
-    said: str | None
+    main_verdict: MainVerdict | None
+    outcome: str | None
 
 
 def judge(
@@ -60,7 +60,7 @@ def judge(
     kinds: Callable[[AlertingRule], AlertKind | None],
     *,
     end_ms: int,
-) -> list[JudgedFirings]:
+) -> list[JudgedFiring]:
     """Compare each firing with the verdicts of its subscription, from the start of its condition to its end.
 
     The main verdict of that time decides: real if it is of the rule's kind; undecided if it is ``unknown``, or if there is no
@@ -74,7 +74,7 @@ def judge(
         kind = kinds(firing.rule)
         wanted = key_labels(firing.labels)
         if kind is None or not wanted:
-            found.append(JudgedFirings(firing, None, None))
+            found.append(JudgedFiring(firing, None, None))
             continue
         until_ms = end_ms if firing.end_ms is None else firing.end_ms
         verdicts = [
@@ -83,7 +83,7 @@ def judge(
             if fits(key, wanted)
             and (then := longest(mine, min(firing.active_ms, firing.start_ms), until_ms)) is not None
         ]
-        found.append(JudgedFirings(firing, *_verdict(verdicts, kind)))
+        found.append(JudgedFiring(firing, *_verdict(verdicts, kind)))
     return found
 
 

@@ -90,7 +90,7 @@ class Endpoints:
         options = self._options(parameters)
         begun_s = time.monotonic()
         try:
-            with self._concurrency.place(options.timeout_s) as left_s:
+            with self._concurrency.slot(options.timeout_s) as left_s:
                 placed_s = time.monotonic()
                 answer = evaluate(replace(options, timeout_s=left_s))
         except ApiError:

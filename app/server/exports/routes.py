@@ -52,13 +52,13 @@ def export_blueprint(lake: Lake, reader: LakeReader) -> Blueprint:
     @blueprint.route("/table/<name>.<any(csv, parquet):form>")
     def table(name: str, form: str):
         query = TableQuery.parse(name, _values())
-        with concurrency.place(_WAIT_S):
+        with concurrency.slot(_WAIT_S):
             return _rows_file(read_rows(lake, query), name, form)
 
     @blueprint.route("/subscriptions.<any(csv, parquet):form>")
     def subscriptions(form: str):
         address = SubscriptionsAddress.parse(_query())
-        with concurrency.place(_WAIT_S):
+        with concurrency.slot(_WAIT_S):
             rows = []
             while page := newest.subscriptions(reader, address, start=len(rows), end=len(rows) + _PAGE_ROWS)[
                 0
@@ -97,7 +97,7 @@ def export_blueprint(lake: Lake, reader: LakeReader) -> Blueprint:
         selected = selection.IncidentSelection(
             named, key.cluster, address.at_ms, address.start_ms, address.end_ms
         )
-        with concurrency.place(_WAIT_S), time_zone.utc():
+        with concurrency.slot(_WAIT_S), time_zone.utc():
             found = read_incident(lake, selected)
             bundle = make_bundle(found, compute_results(lake, found, most_s=_WORK_S))
             return _file(bundle.zipped(), default_name(found), "application/zip")

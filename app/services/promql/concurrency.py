@@ -28,28 +28,28 @@ class ConcurrencyLimit:
     """
 
     def __init__(self, running: int, waiting: int) -> None:
-        self._places = threading.Semaphore(running)
+        self._slots = threading.Semaphore(running)
         self._admitted = threading.Semaphore(running + waiting)
 
     @contextlib.contextmanager
-    def place(self, timeout_s: float) -> Iterator[float]:
-        """Wait for a place and keep it in the block; gives the seconds that are left.
+    def slot(self, timeout_s: float) -> Iterator[float]:
+        """Wait for a slot and occupy it in the block; yields the seconds that are left.
 
         Raises
         ------
         ApiError
-            Too many are waiting already, or the time was up before a place became free.
+            Too many are waiting already, or the time was up before a slot became free.
         """
         if not self._admitted.acquire(blocking=False):
             raise ApiError(UNAVAILABLE, "too many queries at once, try again later")
         try:
             end_s = time.monotonic() + timeout_s
-            if not self._places.acquire(timeout=timeout_s):
+            if not self._slots.acquire(timeout=timeout_s):
                 raise ApiError(TIMEOUT, "query timed out in query queue")
             try:
                 yield max(0.0, end_s - time.monotonic())
             finally:
-                self._places.release()
+                self._slots.release()
         finally:
             self._admitted.release()
 

@@ -115,8 +115,8 @@ def _changes(windows: Sequence[dict[str, Any]]) -> tuple[list[str], int]:
         # In a gap the verdict is unknown.
         if after.start_ms != before.end_ms:
             continue
-        if after.held.cause != before.held.cause:
-            changes.append(f"{before.held.cause} -> {after.held.cause}")
+        if after.blamed.cause != before.blamed.cause:
+            changes.append(f"{before.blamed.cause} -> {after.blamed.cause}")
         steady_flips += steady_after.cause != steady_before.cause
     return changes, steady_flips
 

@@ -17,9 +17,8 @@ from throttlescope.app.log import tell
 from throttlescope.app.pipeline.events import Progress
 from throttlescope.ingest.core.errors import InputError
 from throttlescope.models.messages.catalogue import sentence
-from throttlescope.models.throttling import Scenario, ScenarioError, Simulation, simulate
+from throttlescope.models.throttling import Scenario, ScenarioError, Simulation, kernel, simulate
 from throttlescope.models.throttling.bounds import check
-from throttlescope.models.throttling.kernel import engine as kernel
 from throttlescope.models.throttling.scenario import Broker
 from throttlescope.models.throttling.scenario.file import one_line
 from throttlescope.models.throttling.scenario.yaml_text import read_yaml
@@ -134,12 +133,7 @@ def run_scenario(path: Path, scenario: Scenario, seed: int, every_s: int) -> Sim
 
 def is_compiled() -> bool:
     """Whether this machine has compiled the kernel before, as far as its cache shows."""
-    run = kernel.run_packed
-    if run.signatures:
-        return True
-    source = Path(kernel.__file__)
-    indices = Path(run.stats.cache_path or source.parent).glob(f"{source.stem}.{run.__name__}-*.nbi")
-    return any(index.stat().st_mtime >= source.stat().st_mtime for index in indices)
+    return kernel.is_compiled()
 
 
 def note_compilation(progress: Progress, step: str) -> None:

@@ -95,7 +95,7 @@ class Searches:
             Too many wait already, or the folder belongs to another user.
         """
         self._own_folder()
-        with _held(self._folder / "start.lock"):
+        with _locked(self._folder / "start.lock"):
             self._clean()
             place = self._folder / search.name
             known = self.progress(search.name)
@@ -230,7 +230,7 @@ def _turn(folder: Path) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _held(path: Path) -> Iterator[IO]:
+def _locked(path: Path) -> Iterator[IO]:
     with path.open("a") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield lock

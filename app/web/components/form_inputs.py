@@ -19,7 +19,7 @@ from throttlescope.ingest.core.times import format_time
 from throttlescope.models.messages.catalogue import sentence
 
 #: What a page shows and, for its form, the range [start, end) that it chose, or None.
-Answered = tuple[Component, tuple[int, int] | None]
+PageAnswer = tuple[Component, tuple[int, int] | None]
 
 
 def stores(page: str) -> list[dcc.Store]:
@@ -32,7 +32,7 @@ def stores(page: str) -> list[dcc.Store]:
     ]
 
 
-def register_answer(app: Dash, id: str, page: WebPage, answer: Callable[[PageAddress], Answered]) -> None:
+def register_answer(app: Dash, id: str, page: WebPage, answer: Callable[[PageAddress], PageAnswer]) -> None:
     """One callback: the answer to the address, in ``ID-content``."""
 
     def content(address: PageAddress, _again: object) -> tuple:

@@ -18,7 +18,7 @@ ROW_PX = 34
 #: Rows of one request.
 BLOCK_ROWS = 100
 
-#: From the address and an order to rows [start, end) in words, and how many there are in all.
+#: From the address and an order to rows [start, end) as text, and the total number of rows.
 Rows = Callable[[PageAddress, Sequence[tuple[str, bool]], int, int], tuple[list[dict], int]]
 
 
@@ -78,7 +78,7 @@ def page_grid(page: str) -> dag.AgGrid:
 
 
 def shown_store(page: str, query: str | None) -> dcc.Store:
-    """Filled when the address changed what the table shows: the grid then requests its rows again."""
+    """Filled when the address changes what the table shows: the grid then requests its rows again."""
     return dcc.Store(id=f"{page}-shown", data=query or "")
 
 

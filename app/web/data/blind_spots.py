@@ -127,6 +127,17 @@ def blind_spots(reader: LakeReader) -> BlindSpots:
     return reader.read(read)
 
 
+def broker_versions(reader: LakeReader, cluster: str) -> tuple[str, ...]:
+    """The versions of a cluster's brokers, as far as they were read."""
+
+    def read(cursor, snapshot):
+        snapshot.once("blind_series", lambda: _summarise(snapshot))
+        found = {broker.version for broker in _brokers(cursor, snapshot) if broker.cluster == cluster}
+        return tuple(sorted(found))
+
+    return reader.read(read)
+
+
 def _summarise(snapshot) -> None:
     """Of the catalogue only what is counted: topics that are not persistent, replication, and what brokers say of themselves."""
     source = snapshot.source("series", snapshot.files["series"])

@@ -1,6 +1,6 @@
 """PromQL for pages. In: what a page wants evaluated. Out: its value, under the limits and the concurrency limit of the HTTP API.
 
-A page that the reader has left is not worked for: the evaluation ends as soon as the connection does.
+An evaluation ends as soon as the browser closes the connection.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from throttlescope.app.services.promql.lake_queries import LakeQueries
 from throttlescope.app.web.client_disconnect import disconnect_check
 from throttlescope.transforms.promql.query import Options
 
-#: Where the server keeps the one object for all its pages.
-ASKING = "throttlescope-asking"
+#: Key of the one object that all pages of a server share.
+PROMQL_ACCESS = "throttlescope-promql-access"
 #: A browser gives a page's request up after a minute; the evaluation ends before.
 LONGEST_S = 50.0
 
 
-class Asking:
-    """The way of pages to a lake's samples. Threads may share it.
+class PromqlAccess:
+    """Access of pages to a lake's samples. Threads may share it.
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ class Asking:
     limits : QueryLimits
         What a query may take; time is at most :data:`LONGEST_S` here.
     concurrency : ConcurrencyLimit
-        The one of the HTTP API.
+        Shared with the HTTP API.
     """
 
     def __init__(self, queries: LakeQueries, limits: QueryLimits, concurrency: ConcurrencyLimit) -> None:
@@ -41,8 +41,8 @@ class Asking:
         )
 
     @contextlib.contextmanager
-    def place(self) -> Iterator[Options]:
-        """Wait for the concurrency limit; gives the limits of the query that may then run.
+    def slot(self) -> Iterator[Options]:
+        """Wait for a slot of the concurrency limit; yields the limits of the query that may then run.
 
         Raises
         ------
@@ -51,10 +51,10 @@ class Asking:
         """
         options = self.limits.options
         is_cancelled = disconnect_check()
-        with self._concurrency.place(options.timeout_s) as left_s:
+        with self._concurrency.slot(options.timeout_s) as left_s:
             yield replace(options, timeout_s=left_s, is_cancelled=is_cancelled)
 
 
-def asking_of(app: Dash) -> Asking:
-    """The server's."""
-    return app.server.extensions[ASKING]
+def promql_access(app: Dash) -> PromqlAccess:
+    """The object of the server that ``app`` runs in."""
+    return app.server.extensions[PROMQL_ACCESS]

@@ -33,7 +33,7 @@ _BY_HARM = "troubled = 0, worst_entries DESC NULLS LAST, worst_rank, share DESC 
 
 
 def share_view(view: str, *, recent_is_read: bool) -> str:
-    """Over which time the fullest limit is known: ``recent`` only where the recent minutes are few enough to be read."""
+    """Over which time the most used limit is known: ``recent`` only where the recent minutes are few enough to be read."""
     return RECENT if view == RECENT and recent_is_read else NOW
 
 
@@ -77,7 +77,7 @@ def places(
             WITH page AS (
                 SELECT *, count(*) OVER () AS total FROM ({_grouped(address, covers_recent(snapshot), where.sql)})
                 ORDER BY {", ".join([*order, _BY_HARM])} LIMIT ? OFFSET ?
-            ), more AS ({_told(address, where.sql)})
+            ), more AS ({_details(address, where.sql)})
             SELECT page.* EXCLUDE (worst_entries, worst_rank), more.* EXCLUDE (cluster, name)
             FROM page JOIN more ON page.cluster = more.cluster AND page.name IS NOT DISTINCT FROM more.name
             ORDER BY {", ".join([*(f"page.{part}" for part in order), _BY_HARM.replace("cluster, name", "page.cluster, page.name")])}
@@ -90,7 +90,7 @@ def places(
 
 
 def recent_is_read(reader: LakeReader) -> bool:
-    """Whether the fullest limit of the recent hours is known, or only that of now."""
+    """Whether the most used limit of the recent hours is known, or only that of now."""
     return reader.read(lambda _, snapshot: covers_recent(snapshot))
 
 
@@ -121,7 +121,7 @@ def _grouped(address: RollupsAddress, recent_is_read: bool, where: str) -> str:
         """  # noqa: S608
 
 
-def _told(address: RollupsAddress, where: str) -> str:
+def _details(address: RollupsAddress, where: str) -> str:
     """The other columns, of the places of ``page``."""
     of, name = _OF_VIEW[address.view or NOW], PLACE[address.by]
     cause = f"coalesce({of['cause']}, 'healthy')"

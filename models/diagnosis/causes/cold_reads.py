@@ -21,7 +21,7 @@ COLD_READS = Cause(
 
 
 def cold_reads(s: Symptoms) -> Standing | None:
-    """Consumers have spare capacity, and what they could take comes slowly from storage."""
+    """Consumers have spare capacity, and reads from storage are slow."""
     if not s.has_backlog or not s.holds("cold_reads") or not consumers_have_spare_capacity(s):
         return None
     if (s.by_name["backlog_present"].value or 0.0) < t.INACTIVE_ENTRIES:

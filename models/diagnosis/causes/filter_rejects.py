@@ -18,7 +18,7 @@ FILTER_REJECTS = Cause(
 
 
 def filter_rejects(s: Symptoms) -> Standing | None:
-    """What is read does not reach the consumers, because entry filters refuse it."""
+    """What is read does not reach the consumers, because entry filters reject it."""
     if not s.has_backlog or not s.holds("filtering"):
         return None
     return FILTER_REJECTS.because("mostly_rejected", "B")

@@ -1,4 +1,4 @@
-"""Nothing holds the subscription back. In: symptoms. Out: whether there is no backlog, or one that is being worked off."""
+"""No problem is found with the subscription. In: symptoms. Out: whether there is no backlog, or one that is being worked off."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SYSTEM_BACKLOG = HEALTHY.because("of_pulsar_itself", "A")
 
 
 def draining(s: Symptoms) -> Standing | None:
-    """Nothing holds the backlog: it falls, and will be gone soon."""
+    """The backlog falls, and will be gone soon."""
     if not s.has_backlog or not s.holds("backlog_draining") or s.holds("expiring"):
         return None
     return HEALTHY.because("draining", "B")

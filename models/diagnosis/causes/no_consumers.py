@@ -19,7 +19,7 @@ NO_CONSUMERS = Cause(
 
 
 def no_consumers(s: Symptoms) -> Standing | None:
-    """No consumer is connected and something waits, however little."""
+    """No consumer is connected and at least one entry waits."""
     waiting = s.by_name["backlog_present"].value
     if not s.holds("no_consumers") or not waiting or waiting <= 0:
         return None

@@ -17,7 +17,7 @@ PUBLISH_BURST = Cause(
 
 
 def publish_burst(s: Symptoms) -> Standing | None:
-    """Far more than usual was published for a while; the consumers keep up with the usual."""
+    """Far more than usual was published for a while; the consumers keep up with the usual rate."""
     burst = s.burst
     if not s.has_backlog or burst is None or not (s.holds("backlog_growing") or s.holds("backlog_draining")):
         return None

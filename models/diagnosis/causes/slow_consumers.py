@@ -28,7 +28,7 @@ SLOW_CONSUMERS = Cause(
 
 
 def acks_behind(s: Symptoms) -> Standing | None:
-    """Delivered as fast as published, yet growing: the consumers keep the messages."""
+    """Messages are delivered as fast as published, and the backlog still grows: the consumers do not acknowledge them."""
     if not s.holds("backlog_growing") or not s.holds("acks_behind"):
         return None
     return SLOW_CONSUMERS.because("acks_behind", "B")
@@ -55,7 +55,7 @@ def slow_consumers(s: Symptoms) -> Standing | None:
 
 
 def dispatch_stopped(s: Symptoms) -> Standing | None:
-    """Nothing is dispatched and no limiter is in use: silent counters prove nothing about plans that were never made."""
+    """Nothing is dispatched and no limiter is in use: counters at zero prove nothing when the broker does not read."""
     if not s.has_backlog or not s.holds("dispatch_stopped") or s.queue.queue == "full":
         return None
     if any(limiter.activity in ("continuous", "ticking") for limiter in s.limiters):

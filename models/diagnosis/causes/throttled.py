@@ -1,4 +1,4 @@
-"""A dispatch limit holds the subscription back. In: symptoms. Out: whether a limiter does, alone or with the consumers.
+"""A dispatch limit throttles the subscription. In: symptoms. Out: whether a limiter does, alone or with the consumers.
 
 The truth table of limiters and queues decides (:mod:`~throttlescope.models.diagnosis.truth_table`); what the consumers did before the
 limit bound decides about *both*.
@@ -31,7 +31,7 @@ def replicator_throttled(s: Symptoms) -> Standing | None:
 
 
 def throttled(s: Symptoms) -> Standing | None:
-    """A limiter holds the backlog, alone or together with the consumers."""
+    """A limiter causes the backlog, alone or together with the consumers."""
     if not s.has_backlog:
         return None
     limited = limiters_say(s)

@@ -25,7 +25,7 @@ UNKNOWN = Cause(
 
 
 def not_enough_seen(s: Symptoms) -> Standing | None:
-    """Without samples of the backlog nothing is claimed."""
+    """The backlog has too few samples for a verdict."""
     if not s.holds("coverage"):
         return UNKNOWN.because("little_seen")
     if s.holds("served_twice"):
@@ -43,7 +43,7 @@ def remote_not_seen(s: Symptoms) -> Standing | None:
 
 
 def replication_markers(s: Symptoms) -> Standing | None:
-    """Nothing is published and the backlog of a replicated subscription grows: by markers, as far as can be seen."""
+    """Nothing is published and the backlog of a replicated subscription grows, probably by snapshot markers."""
     if not s.has_backlog or not s.holds("replication_markers"):
         return None
     return UNKNOWN.because("markers")

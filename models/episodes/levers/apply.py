@@ -28,25 +28,27 @@ _LONGEST_WINDOW_MS = DAY_MS
 
 
 @dataclass(frozen=True)
-class Answered:
-    """How many episodes needed an answer, how many had one already, and how many got none."""
+class CounterfactualCounts:
+    """How many episodes needed a replay, how many had been replayed already, and how many replays failed."""
 
-    asked: int = 0
+    needed: int = 0
     known: int = 0
     failed: int = 0
 
     @property
     def words(self) -> str:
         """For the line of a step."""
-        if not self.asked:
+        if not self.needed:
             return "no episode leaves its cause open"
-        parts = [f"{self.asked} episode{' needs' if self.asked == 1 else 's need'} a replay"]
+        parts = [f"{self.needed} episode{' needs' if self.needed == 1 else 's need'} a replay"]
         parts += [f"{self.known} already replayed"] if self.known else []
         parts += [f"{self.failed} without an answer"] if self.failed else []
         return ", ".join(parts)
 
-    def __add__(self, other: Answered) -> Answered:
-        return Answered(self.asked + other.asked, self.known + other.known, self.failed + other.failed)
+    def __add__(self, other: CounterfactualCounts) -> CounterfactualCounts:
+        return CounterfactualCounts(
+            self.needed + other.needed, self.known + other.known, self.failed + other.failed
+        )
 
 
 def build_counterfactuals(
@@ -56,7 +58,7 @@ def build_counterfactuals(
     start_ms: int,
     end_ms: int,
     run_id: str,
-) -> Answered:
+) -> CounterfactualCounts:
     """Ask a replay about the episodes that touch a range and whose verdicts leave two levers open, and write its answers.
 
     Parameters
@@ -69,7 +71,7 @@ def build_counterfactuals(
 
     Returns
     -------
-    Answered
+    CounterfactualCounts
 
     Raises
     ------
@@ -77,7 +79,7 @@ def build_counterfactuals(
         The range is empty.
     """
     check_range(start_ms, end_ms)
-    total = Answered()
+    total = CounterfactualCounts()
     for cluster in sorted(set(clusters)):
         episodes = [
             row
@@ -99,7 +101,7 @@ def build_counterfactuals(
             answers |= answered
         _write(lake, episodes, answers, run_id)
         failed = sum(value["failed"] is not None for value in answers.values())
-        total += Answered(len(of_episode), known, failed)
+        total += CounterfactualCounts(len(of_episode), known, failed)
     return total
 
 

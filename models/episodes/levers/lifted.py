@@ -21,7 +21,7 @@ from throttlescope.models.diagnosis.counterfactual import (
 )
 from throttlescope.models.episodes.levers.question import LeverQuestion
 from throttlescope.models.throttling.replay import Ground, Observed
-from throttlescope.models.throttling.replay.admin import Said
+from throttlescope.models.throttling.replay.admin import TopicFacts
 from throttlescope.models.throttling.replay.observed_window import observed_of
 from throttlescope.models.throttling.replay.speed import TRIED
 from throttlescope.transforms.promql.source import Series
@@ -35,15 +35,15 @@ MOST_ENTRIES = 30_000_000
 _FUTURES = 3 * 1.5
 
 
-def answer(question: LeverQuestion, series: Iterable[Series], said: Said) -> dict[str, Any]:
+def answer(question: LeverQuestion, series: Iterable[Series], facts: TopicFacts) -> dict[str, Any]:
     """Lift each cause of an episode in a replay.
 
     Parameters
     ----------
     series : iterable of Series
         Those of the topic and of its cluster's brokers, of the day before ``question.at_ms``.
-    said : Said
-        What the admin API said of the topic.
+    facts : TopicFacts
+        What the admin API reported of the topic.
 
     Returns
     -------
@@ -52,9 +52,9 @@ def answer(question: LeverQuestion, series: Iterable[Series], said: Said) -> dic
     """
     series = list(series)
     try:
-        history = _window(question, series, said, HISTORY_MS)
+        history = _window(question, series, facts, HISTORY_MS)
         for length_s in WINDOWS_S:
-            observed = _window(question, series, said, length_s * 1000)
+            observed = _window(question, series, facts, length_s * 1000)
             named = set(limiters_of(observed)) & set(question.limiters)
             limiters = tuple(name for name in question.limiters if name in named)
             entries = simulated_entries(observed, len(limiters) or len(limiters_of(observed)), length_s)
@@ -97,10 +97,10 @@ def verdict_agrees(question: LeverQuestion, primary: str | None, limiter: str | 
     return primary != "limiter" or question.verdict_limiter in (None, limiter)
 
 
-def _window(question: LeverQuestion, series: list[Series], said: Said, length_ms: int) -> Observed:
+def _window(question: LeverQuestion, series: list[Series], facts: TopicFacts, length_ms: int) -> Observed:
     key = question.key
     name = SubscriptionName(key.topic, None if key.partition < 0 else key.partition, key.subscription)
-    return observed_of(key.cluster, name, series, said, question.at_ms - length_ms, question.at_ms)
+    return observed_of(key.cluster, name, series, facts, question.at_ms - length_ms, question.at_ms)
 
 
 def _value(question: LeverQuestion, found: Counterfactuals, length_s: int) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from throttlescope.ingest.core.times import DAY_MS, block_start
 from throttlescope.ingest.lake import DataFile, Lake, read_files
 from throttlescope.models.episodes.levers.lifted import HISTORY_MS, answer
 from throttlescope.models.episodes.levers.question import LeverQuestion
-from throttlescope.models.throttling.replay.admin import Said, version
+from throttlescope.models.throttling.replay.admin import TopicFacts, version
 from throttlescope.models.throttling.replay.series import BROKER_METRICS, METRICS, of_topics, series_of
 
 _CATALOGUE = ["series_id", "metric_name", "labels"]
@@ -34,8 +34,8 @@ class ShardWork:
         The shard's files of ``series``, and its and the brokers' files of ``samples``.
     brokers : pyarrow.Table
         Rows of ``series`` of the cluster's brokers.
-    said : mapping
-        What the admin API said, by topic.
+    facts : mapping
+        What the admin API reported, by topic.
     """
 
     cluster: str
@@ -43,7 +43,7 @@ class ShardWork:
     series_files: tuple[DataFile, ...]
     sample_files: tuple[DataFile, ...]
     brokers: pa.Table
-    said: Mapping[str, Said]
+    facts: Mapping[str, TopicFacts]
 
 
 def works_of(lake: Lake, cluster: str, questions: Iterable[LeverQuestion]) -> list[ShardWork]:
@@ -54,7 +54,7 @@ def works_of(lake: Lake, cluster: str, questions: Iterable[LeverQuestion]) -> li
         grouped.setdefault((shard, question.at_ms // DAY_MS), []).append(question)
     if not grouped:
         return []
-    said = _said(lake, cluster, {one.key.topic for mine in grouped.values() for one in mine})
+    facts = _facts_by_topic(lake, cluster, {one.key.topic for mine in grouped.values() for one in mine})
     of_brokers = (pc.field("cluster") == cluster) & pc.field("metric_name").isin(BROKER_METRICS)
     brokers = lake.read("series", where=of_brokers)
     broker_shards = set(brokers["shard"].to_pylist())
@@ -93,7 +93,7 @@ def works_of(lake: Lake, cluster: str, questions: Iterable[LeverQuestion]) -> li
                 tuple(series_files.get(str(shard), ())),
                 tuple(wanted),
                 brokers.select(_CATALOGUE),
-                {topic: said[topic] for topic in topics},
+                {topic: facts[topic] for topic in topics},
             )
         )
     return found
@@ -113,18 +113,18 @@ def answers_of(work: ShardWork) -> Iterator[tuple[str, dict[str, Any]]]:
         by_topic.setdefault(item.labels.get("topic", ""), []).append(item)
     for question in work.questions:
         topic = question.key.topic
-        yield question.episode_id, answer(question, by_topic.get(topic, []) + brokers, work.said[topic])
+        yield question.episode_id, answer(question, by_topic.get(topic, []) + brokers, work.facts[topic])
 
 
-def _said(lake: Lake, cluster: str, topics: set[str]) -> dict[str, Said]:
+def _facts_by_topic(lake: Lake, cluster: str, topics: set[str]) -> dict[str, TopicFacts]:
     where = (pc.field("cluster") == cluster) & pc.field("topic").isin(sorted(topics))
     rows: dict[str, dict[str, list]] = {}
     for table in ("limits", "topic_stats"):
         for row in lake.read(table, where=where).to_pylist():
             rows.setdefault(row["topic"], {}).setdefault(table, []).append(row)
     broker_version = version(lake, cluster)
-    return {topic: _said_of(rows.get(topic, {}), broker_version) for topic in topics}
+    return {topic: _facts_of(rows.get(topic, {}), broker_version) for topic in topics}
 
 
-def _said_of(rows: Mapping[str, Sequence[Mapping]], broker_version: str | None) -> Said:
-    return Said(rows.get("limits", ()), rows.get("topic_stats", ()), broker_version)
+def _facts_of(rows: Mapping[str, Sequence[Mapping]], broker_version: str | None) -> TopicFacts:
+    return TopicFacts(rows.get("limits", ()), rows.get("topic_stats", ()), broker_version)

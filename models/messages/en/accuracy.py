@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 SENTENCES = {
-    "accuracy.freshness": "figures of the installed version, measured before its release; not of this lake",
+    "accuracy.freshness": "figures of the installed version, measured before its release, not in this lake",
     "accuracy.parts": "parts of this page",
     "accuracy.report": "All figures, how they were made, and what they do not show: {path}",
     # A package without figures, or with figures of other rules.
@@ -26,7 +26,7 @@ SENTENCES = {
     ),
     # The sets of recordings.
     "accuracy.targets.note": (
-        "only the {set} set can meet one; met is judged by the figure itself, its interval is below"
+        "only the {set} set can meet a target; the figure itself decides, its interval is below"
     ),
     "accuracy.set.held-out": "recorded after the rules were frozen; only these can meet a target",
     "accuracy.set.development": "some of them led to corrections of the rules",
@@ -39,15 +39,15 @@ SENTENCES = {
     # Compared with simpler rules.
     "accuracy.rules.title": "Compared with simpler rules",
     "accuracy.rules.note": (
-        "below each share: what it is of, and its 95 % Wilson interval, as if windows were independent"
+        "below each share: its counts, and its 95 % Wilson interval, as if windows were independent"
     ),
     "accuracy.figure.side_right_when_answered": "Side right when answered",
     "accuracy.figure.unknown": "Not answered (unknown)",
     "accuracy.figure.cause_macro_f1": "Macro-F1 over causes",
     "accuracy.figure.side_macro_f1": "Macro-F1 over sides",
-    "accuracy.figure.recall": "Throttled and called so",
-    "accuracy.figure.false_alarms": "Not throttled and called so",
-    "accuracy.figure.healthy_called_throttled": "Healthy called throttled",
+    "accuracy.figure.recall": "Throttled, named throttled",
+    "accuracy.figure.false_alarms": "Not throttled, named throttled",
+    "accuracy.figure.healthy_called_throttled": "Healthy, named throttled",
     "accuracy.wrong_side": "States mostly on the wrong side",
     "accuracy.precision": "Precision of throttled where {base} are",
     "accuracy.precision.never": "never says throttled",
@@ -55,7 +55,7 @@ SENTENCES = {
         "{name}: a backlog above {entries:,} entries with any throttle event is throttled, without one the consumers are slow."
     ),
     "accuracy.rule.rho": (
-        "{name}: a limit that is used to {share:.0%} means throttled, else a backlog above {entries:,} entries means slow consumers."
+        "{name}: a limit that is {share:.0%} used means throttled, else a backlog above {entries:,} entries means slow consumers."
     ),
     "accuracy.rule.burrow": "{name}: LinkedIn's Burrow on committed offsets; it knows no limiter.",
     "accuracy.rule.majority": "{name}: always the most frequent true cause of the set.",
@@ -66,11 +66,11 @@ SENTENCES = {
         "the wrong side. It cannot distinguish causes of one side."
     ),
     # One set, window by window.
-    "accuracy.matrix.title": "What was true, and what was named",
-    "accuracy.matrix.note": "windows; the diagonal is right",
+    "accuracy.matrix.title": "True cause and named cause",
+    "accuracy.matrix.note": "number of windows; the diagonal is correct",
     "accuracy.matrix.label": "confusion matrix; the table below has its numbers",
-    "accuracy.matrix.recall": "Recall: true and named so",
-    "accuracy.matrix.precision": "Precision: named and true",
+    "accuracy.matrix.recall": "Recall: named, of those true",
+    "accuracy.matrix.precision": "Precision: true, of those named",
     "accuracy.matrix.not_among": "Not among these recordings, so not measured here: {causes:names}.",
     "accuracy.matrix.all_among": "Every cause is among these recordings.",
     "accuracy.calibration.none": "No window was answered.",
@@ -104,8 +104,8 @@ SENTENCES = {
     ),
     # The rules.
     "accuracy.rules": (
-        "{rules}. A pure function: minutes of one subscription partition and the day before them in, one verdict out. No clock, no "
-        "training. What they cannot see: {blind_spots}."
+        "{rules}. A pure function: its input is the minutes of one subscription partition and the day before them, its output one verdict. "
+        "No clock, no training. What they cannot see: {blind_spots}."
     ),
     "accuracy.causes.title": "What each cause means",
     "accuracy.order.title": "Order of the rules",
@@ -121,7 +121,7 @@ SENTENCES = {
         "not read, not in force, or a period that does not fit twice into the window"
     ),
     "accuracy.word.continuous": "counter: continuous",
-    "accuracy.meaning.continuous": "as often as a limiter that binds, and its events mean something",
+    "accuracy.meaning.continuous": "as often as a limiter that binds, and its events are evidence",
     "accuracy.word.ticking": "counter: ticking",
     "accuracy.meaning.ticking": (
         "as often, but every read of a healthy subscription would count too (or it is not known)"
@@ -136,7 +136,7 @@ SENTENCES = {
     "accuracy.grade.A": "two independent kinds of evidence agree",
     "accuracy.grade.B": "one decisive kind, and nothing against it",
     "accuracy.grade.C": "by elimination, or from weaker evidence",
-    "accuracy.grade.D": "little more than a lean",
+    "accuracy.grade.D": "weak evidence only",
     "accuracy.grade.none": "no cause is named",
     "accuracy.flaws": (
         "A flaw of the evidence multiplies the confidence: {flaws:names}. Below {floor:g} no cause is named."
@@ -160,18 +160,18 @@ SENTENCES = {
     "accuracy.error.events": "Events per minute, in multiples of what is allowed",
     # Forecasts.
     "accuracy.forecasts.title": "Drains: measured inside the 90 % interval",
-    "accuracy.forecasts.note": "no recording is judged by an interval that it had a part in",
+    "accuracy.forecasts.note": "no recording is judged by an interval that was calibrated with it",
     "accuracy.forecasts.target": (
-        "{met} Wanted: the Wilson interval contains {wanted}, of at least {least} forecasts. On the {set} set, when no calibration had "
+        "{met} Target: the Wilson interval contains {wanted}, of at least {least} forecasts. On the {set} set, when no calibration had "
         "seen it: {unseen}, {unseen_interval}. Its recordings are part of the calibration now; cross-validated they show {interval} of "
         "{forecasts}, which cannot meet the target."
     ),
     "accuracy.forecasts.never": (
-        "{never} forecasts said never at this rate; {drained} of them drained before anything was changed, {soon} of these within a "
+        "{never} forecasts said that the backlog will not drain at the current rate; {drained} of them drained before anything was changed, {soon} of these within a "
         "minute after a change."
     ),
-    "accuracy.forecasts.reach.title": "By how far it looks ahead",
-    "accuracy.forecasts.reach": "In lengths of the stretch it is based on",
+    "accuracy.forecasts.reach.title": "By forecast horizon",
+    "accuracy.forecasts.reach": "Horizon, in multiples of the period it is based on",
     "accuracy.forecasts.cause.title": "By the previous cause of the backlog",
     "accuracy.forecasts.error": "Median error of the median",
     "accuracy.losses.note": "a forecast without a time counts as a miss",
@@ -186,7 +186,7 @@ SENTENCES = {
     "accuracy.anomalies.better.wanted": "F1 above the best",
     "accuracy.anomalies.better.measured": "{best} is the best of them",
     "accuracy.anomalies.detectors.title": "Compared with simpler detectors",
-    "accuracy.anomalies.detectors.note": "no points are adjusted: an alarm is a moment",
+    "accuracy.anomalies.detectors.note": "without point adjustment: an alarm is a single minute",
     "accuracy.anomalies.shapes.title": "By shape of traffic",
     "accuracy.anomalies.without.title": "What each part does",
     "accuracy.anomalies.without": "Our method, on some of the subscriptions",

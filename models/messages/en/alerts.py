@@ -27,7 +27,7 @@ SENTENCES = {
         "Previews, the console and the HTTP API share one concurrency limit; one preview runs at a time in each process."
     ),
     "alerts.busy.again": "Preview it again in a moment.",
-    "alerts.not_evaluated": "Preview it on these hours",
+    "alerts.not_evaluated": "Preview it in this range",
     # Exported alerts and files.
     "alerts.exported.title": "Would they have fired?",
     "alerts.exported.note": "the rules that throttlescope rules export writes",
@@ -43,8 +43,8 @@ SENTENCES = {
         "Links in these alerts lead to the address of this page. throttlescope rules export has options for the cluster's label, the "
         "scrape interval, a specification and labels of your own."
     ),
-    "alerts.inhibit": "Inhibit rules: a throttled alert silences alerts that request more consumers",
-    "alerts.kind.rule": "as the rule says",
+    "alerts.inhibit": "Inhibition rules: a throttled alert mutes alerts that call for more consumers",
+    "alerts.kind.rule": "as the rule defines it",
     "alerts.kind.label": "what counts as real",
     # What a preview found.
     "alerts.fired.not": "{fired} from {range}.",

@@ -26,7 +26,7 @@ SENTENCES = {
         "Not enough history yet for {partitions} subscription partitions ({needed} needed); the first is judged from {until} on."
     ),
     "anomalies.summary.meaning": (
-        "An anomaly is a deviation from this subscription's usual pattern at this hour; it is not a diagnosis. {accuracy}"
+        "An anomaly is a deviation from a subscription's usual pattern at this hour; it is not a diagnosis. {accuracy}"
     ),
     "anomalies.accuracy": "Detection accuracy",
     # Which kind of nothing.

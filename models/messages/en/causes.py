@@ -5,18 +5,18 @@ from __future__ import annotations
 SENTENCES = {
     # Throttled
     "cause.throttled.label": "Throttled",
-    "cause.throttled.answer": "A dispatch limit holds this subscription back",
+    "cause.throttled.answer": "A dispatch limit throttles this subscription",
     "cause.throttled.first": "Check whether the limit is intended: who set it, and what it protects.",
     "cause.throttled.never": "Do not add consumers: they would share the same limit.",
     # Throttled in bursts
     "cause.micro_burst_throttled.label": "Throttled in bursts",
-    "cause.micro_burst_throttled.answer": "Short bursts meet a dispatch limit although the mean stays below it",
+    "cause.micro_burst_throttled.answer": "Short bursts reach a dispatch limit although the mean rate stays below it",
     "cause.micro_burst_throttled.first": "Look at peaks shorter than a minute, and at the limit's period.",
     "cause.micro_burst_throttled.never": "Do not add consumers, and do not judge the limit by averages per minute.",
-    "cause.micro_burst_throttled.because.bursts": "bursts use the limit up for a moment",
+    "cause.micro_burst_throttled.because.bursts": "short bursts exhaust the limit",
     # Limit and consumers
     "cause.both.label": "Limit and consumers",
-    "cause.both.answer": "A dispatch limit binds, and the consumers could not keep up without it either",
+    "cause.both.answer": "A dispatch limit binds, and without it the consumers could not keep up either",
     "cause.both.first": "Plan both steps together: more consumer capacity and a higher limit.",
     "cause.both.never": "Do not change one side alone: the other one takes over at once.",
     "cause.both.because.capacity_short": "{limit}; without it the consumers would not keep up either",
@@ -32,7 +32,7 @@ SENTENCES = {
     "cause.slow_consumers.because.storage_faster": "{limit}; storage can deliver more than that",
     # Hung consumers
     "cause.hung_consumers.label": "Hung consumers",
-    "cause.hung_consumers.answer": "Consumers are connected but take nothing",
+    "cause.hung_consumers.answer": "Consumers are connected but make no progress",
     "cause.hung_consumers.first": "Look at what the consumer processes are doing: a thread dump, a dependency that hangs.",
     "cause.hung_consumers.never": "Do not raise a limit: no limit is the cause.",
     "cause.hung_consumers.because.queues_full": "consumers hold messages and neither request, take nor acknowledge any",
@@ -41,7 +41,7 @@ SENTENCES = {
     "cause.no_consumers.label": "No consumers",
     "cause.no_consumers.answer": "No consumer is connected",
     "cause.no_consumers.first": "Check whether the application runs and can connect; then whether the subscription is still needed.",
-    "cause.no_consumers.never": "Do not change limits: no consumer is there to receive. Message expiry and backlog quotas keep counting.",
+    "cause.no_consumers.never": "Do not change limits: no consumer is there to receive. Message expiry and backlog quotas still apply.",
     "cause.no_consumers.because.not_connected": "entries wait and no consumer is connected",
     "cause.no_consumers.because.abandoned": "entries wait and no consumer has been connected for a day or longer",
     # Blocked on unacked
@@ -59,8 +59,8 @@ SENTENCES = {
     "cause.redelivery.because.mostly_again": "most of the dispatching is spent on messages that come back",
     # Key_Shared blocked
     "cause.key_shared_blocked.label": "Key_Shared blocked",
-    "cause.key_shared_blocked.answer": "The order by key holds messages back",
-    "cause.key_shared_blocked.first": "Find the consumer with the oldest unacknowledged messages, and the hashes that drain.",
+    "cause.key_shared_blocked.answer": "Ordering by key blocks delivery",
+    "cause.key_shared_blocked.first": "Find the consumer with the oldest unacknowledged messages, and the hashes that are draining.",
     "cause.key_shared_blocked.never": "Do not add or restart consumers in a hurry: every change moves keys and can block more of them.",
     "cause.key_shared_blocked.because.one_consumer": (
         "entries wait for the one consumer that owns their keys and has no permits; the others have spare capacity"
@@ -88,13 +88,13 @@ SENTENCES = {
     "cause.cold_reads.because.from_storage": "the consumers have spare capacity and no limit is near, but most entries come from storage",
     # Broker read limit
     "cause.read_limit.label": "Broker read limit",
-    "cause.read_limit.answer": "The broker's cap on reads in flight holds dispatch back",
+    "cause.read_limit.answer": "The broker's cap on reads in flight limits dispatch",
     "cause.read_limit.first": "Look at the broker's in-flight read usage and its direct memory.",
     "cause.read_limit.never": "Do not raise a dispatch limit: this cap comes before it.",
     "cause.read_limit.because.memory_used_up": "the consumers have spare capacity, and the broker's memory for reads is used up",
     # Remote publish limit
     "cause.remote_publish_limit.label": "Remote publish limit",
-    "cause.remote_publish_limit.answer": "A publish limit of the remote cluster holds this replicator back",
+    "cause.remote_publish_limit.answer": "A publish limit of the remote cluster throttles this replicator",
     "cause.remote_publish_limit.first": "Look at the publish limits of this topic in the remote cluster: who set them, and what they protect.",
     "cause.remote_publish_limit.never": "Do not raise the replicator's own limit: it sends faster than the remote cluster accepts.",
     "cause.remote_publish_limit.because.paused": "what was sent waits for an answer, and the remote cluster pauses publishing to the topic",
@@ -135,13 +135,13 @@ SENTENCES = {
     "cause.topic_moved.answer": "The topic moved or its broker restarted",
     "cause.topic_moved.first": "Wait for the topic to settle; see whether it moves again.",
     "cause.topic_moved.never": "Do not act on the minutes around the move: counters restarted in them.",
-    "cause.topic_moved.because.unloaded": "the topic was unloaded or moved, and nothing else holds the backlog",
+    "cause.topic_moved.because.unloaded": "the topic was unloaded or moved, and nothing else explains the backlog",
     # Filter rejects
     "cause.filter_rejects.label": "Filter rejects",
     "cause.filter_rejects.answer": "An entry filter on the broker rejects or reschedules entries",
     "cause.filter_rejects.first": "Look at the filter's rejected and rescheduled counts.",
     "cause.filter_rejects.never": "Do not add consumers: the entries do not get as far as them.",
-    "cause.filter_rejects.because.mostly_rejected": "most of what is read is rejected or put off by entry filters",
+    "cause.filter_rejects.because.mostly_rejected": "most of what is read is rejected or rescheduled by entry filters",
     # Gone by expiry
     "cause.healed_by_loss.label": "Gone by expiry",
     "cause.healed_by_loss.answer": "The backlog fell because messages expired, not because they were consumed",
@@ -181,7 +181,7 @@ SENTENCES = {
         "either the consumers or the reads from storage are slow: permits of the consumers would show which"
     ),
     "cause.unknown.because.bursts_under_unread_limit": (
-        "bursts come and go while reads are throttled: without the limit it is not known whether it holds them back"
+        "bursts come and go while reads are throttled: without the limit it is not known whether it causes them"
     ),
     "cause.unknown.because.room_unused": (
         "the consumers have spare capacity and no limiter is near: the broker lost count of permits, or its reads are slow"
@@ -193,10 +193,10 @@ SENTENCES = {
     "cause.unknown.because.unlikely": "{cause} is possible, but too uncertain to name",
     # Healthy
     "cause.healthy.label": "Healthy",
-    "cause.healthy.answer": "Nothing holds this subscription back",
+    "cause.healthy.answer": "No problem was found with this subscription",
     "cause.healthy.first": "Nothing to do.",
-    "cause.healthy.never": "Do not act on throttle events alone: under small limits they tick although nothing is wrong.",
+    "cause.healthy.never": "Do not act on throttle events alone: small limits cause them even when nothing is wrong.",
     "cause.healthy.because.no_backlog": "there is no backlog to explain",
     "cause.healthy.because.of_pulsar_itself": "this subscription is Pulsar's own: what waits on it is read when Pulsar needs it",
-    "cause.healthy.because.draining": "the backlog is being worked off and no limiter holds it",
+    "cause.healthy.because.draining": "the backlog is draining and no limiter throttles it",
 }

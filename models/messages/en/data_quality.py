@@ -13,7 +13,7 @@ SENTENCES = {
     "data_quality.no_run.start": (
         "Every run writes one: throttlescope run --prometheus URL --pulsar-admin URL --lake DIR, or throttlescope demo."
     ),
-    "data_quality.runs.note": "newest first; a time opens its run",
+    "data_quality.runs.note": "newest first; click a time to open its run",
     "data_quality.runs.samples": "Samples, new of received",
     "data_quality.runs.requests": "{source} to the source, {admin} to the admin API",
     "data_quality.runs.not_checked": "nothing was checked",
@@ -27,7 +27,7 @@ SENTENCES = {
     "data_quality.run.refused": "what it refused",
     "data_quality.run.details": "Details: sources, what was repaired or kept, versions, settings",
     "data_quality.run.details_unreadable": "The details cannot be read: {details}",
-    "data_quality.run.no_details": "None were kept.",
+    "data_quality.run.no_details": "None were stored.",
     # Gates.
     "data_quality.not_checked": "No gate has checked anything.",
     "data_quality.not_checked.run": "No gate has checked anything of run {run}.",
@@ -48,7 +48,7 @@ SENTENCES = {
     "data_quality.refused.none": "Nothing was refused.",
     "data_quality.refused.none_run": "Nothing was refused by run {run}.",
     "data_quality.refused.none.why": (
-        "Every row that runs read could be placed. Rows that cannot are kept whole, with the reason."
+        "Every row that runs read was valid. Refused rows are stored whole, with the reason."
     ),
     "data_quality.refused.all": "All that was refused",
     "data_quality.refused.lost": "Rows lost with it",
@@ -57,7 +57,7 @@ SENTENCES = {
         "A refused row can be repaired and validated again: throttlescope quarantine readmit. Fix what is wrong at the source; the next run "
         "replaces what it reads. {command} {copy}"
     ),
-    "data_quality.refused.counts.note": "a row that cannot be placed does not fail its run",
+    "data_quality.refused.counts.note": "a refused row does not fail its run",
     "data_quality.refused.none_for_reason": "No row was refused for that reason.",
     "data_quality.refused.selected": "Selected: {reason}.",
     "data_quality.refused.title": "Refused rows: {reason}",
@@ -78,7 +78,7 @@ SENTENCES = {
     "data_quality.blind.title": "What is not judged",
     "data_quality.blind.note": "and how much of it this lake saw",
     "data_quality.blind.cost": (
-        "What a missing scrape, limit or consumer metric costs a verdict is measured: {less}."
+        "How much accuracy a missing scrape, limit or consumer metric costs is measured: {less}."
     ),
     "data_quality.blind.cost.less": "with less evidence",
     "data_quality.old_brokers": "Brokers before 4.0.4",
@@ -105,11 +105,11 @@ SENTENCES = {
     "data_quality.replicators": "Replicators",
     "data_quality.replicators.seen": "In this lake: {series} series seen.",
     "data_quality.replicators.not_read": (
-        "In this lake: cannot be counted here, because their metrics are not read."
+        "In this lake: no series of them. Nothing is replicated, or the brokers do not expose it (replicationMetricsEnabled)."
     ),
     "data_quality.replicators.means": (
-        "Replication to another cluster has a backlog and a limit of its own (pulsar_replication_backlog, replicatorDispatchRate). Neither is "
-        "read, so a replicator that falls behind is not on any page."
+        "A replicator is judged as a subscription is, by its own backlog and its own limit. Whether a publish limit of the remote cluster or a "
+        "slow way there holds it back is known only where the remote cluster's metrics are in this lake too."
     ),
     "data_quality.not_loaded": "Topics that are not loaded",
     "data_quality.not_loaded.seen": (
@@ -129,7 +129,7 @@ SENTENCES = {
     "data_quality.versions.note": "as the admin API or pulsar_version_info last reported them",
     # A past verdict.
     "data_quality.choose": "Which subscription?",
-    "data_quality.choose.none": "No subscription fits these words.",
+    "data_quality.choose.none": "No subscription matches these words.",
     "data_quality.choose.note": "{shown} of {total}",
     "data_quality.choose.note_more": "{shown} of {total}: search to see others",
     "data_quality.windows.none": "No verdict of this subscription is stored.",

@@ -15,7 +15,7 @@ SENTENCES = {
     "figures.lanes.bound": (
         "{lane}<br>bound: it limited up to <b>%{{customdata}}</b> subscription partitions at once<extra></extra>"
     ),
-    "figures.rates.shared": "out, all under the {level} limit",
+    "figures.rates.shared": "out, all that share the {level} limit",
     "figures.rates.limit": "{level} limit {rate}, {set_by}",
     "figures.rates.limit_until": "{level} limit {rate}, {set_by}, until {time}",
     "figures.rates.above": "↑ {limit} (above this chart)",

@@ -34,12 +34,12 @@ SENTENCES = {
     "incident.since.no_episode": "No episode of a backlog covers this moment.",
     "incident.since.began": "{at}, for {length:duration} ({how}).",
     "incident.since.began_before": "{at} or earlier, for at least {length:duration} ({how}).",
-    "incident.since.how.change_point": "found as a change of its growth",
+    "incident.since.how.change_point": "detected as a change in its growth",
     "incident.since.how.first_minute": (
-        "the first minute with more than a normal backlog; no noticeable change before it"
+        "the first minute with a larger backlog than normal; no clear change before it"
     ),
     "incident.since.how.start_of_data": (
-        "it grew already in the first minute that is known, so it may have begun earlier"
+        "it was already growing in the first minute of the data, so it may have started earlier"
     ),
     "incident.since.drained": "Drained at {at}.",
     "incident.since.not_drained": "Not drained at {at}.",
@@ -66,7 +66,7 @@ SENTENCES = {
     # The limiter.
     "incident.limiter.set": "{limiter}: {limit}.",
     "incident.limiter.set_by": "{amount}, set by {who}",
-    "incident.limiter.used": "{limit}, used to {share} at most",
+    "incident.limiter.used": "{limit}, highest use {share}",
     "incident.limiter.lifted": "It was lifted at {at}.",
     "incident.limiter.not_observed": "{limiter}; how large it is was not observed.",
     "incident.limiter.not_read": "No limiter is named; limits were not read.",
@@ -98,7 +98,7 @@ SENTENCES = {
         "The episode is longer than the range of the files, which holds 7 days around the moment."
     ),
     "incident.missing.replay": (
-        "A replay that fits: it is off by {share} of the largest backlog, so what is said of changes and their times is rough."
+        "An accurate replay: it is off by {share} of the largest backlog, so the effects of changes and their times are rough."
     ),
     "incident.missing.picture": "A picture of the plots (plots.png): {why}.",
     "incident.missing.chromium": (
@@ -157,7 +157,7 @@ SENTENCES = {
     # Plots.
     "incident.plots.caption": (
         "Top to bottom: the verdict over time, the backlog in entries, messages in, out and acknowledged with every known limit, "
-        "bytes, throttle events, and what the consumers hold, each where it was measured. Times are UTC; the dotted line is the "
+        "bytes, throttle events, and unacknowledged messages and permits, each where it was measured. Times are UTC; the dotted line is the "
         "time of this report."
     ),
     "incident.plots.no_data": "There is no data to plot in this range.",
@@ -182,7 +182,7 @@ SENTENCES = {
     "incident.limits.not_read": (
         f"Not read: the lake has no limit of this subscription from the admin API. {_READ_LIMITS}"
     ),
-    "incident.limits.most_use": "Most use / limit in the range",
+    "incident.limits.most_use": "Highest use / limit in the range",
     "incident.limits.lifted": "{amount}; lifted at {at}",
     "incident.limits.changed": "{amount}; changed in this range",
     "incident.limits.none_set": "No limit set: {limits:names}.",
@@ -190,7 +190,7 @@ SENTENCES = {
     "incident.limits.observed_later": (
         "Limits were first read after some of these minutes; the first reading is assumed for those."
     ),
-    "incident.users.heading": "Who uses the limit",
+    "incident.users.heading": "Who shares the limit",
     "incident.users.shared": "The {limiter} is shared. In this window {count} subscriptions used it.",
     "incident.users.share": "Share of all use",
     "incident.more_rows": "And {count} more.",
@@ -201,7 +201,7 @@ SENTENCES = {
         "{entries} entries, each time without one cause. {primary}"
     ),
     "incident.counterfactuals.backlog": "Backlog {length:duration} later (entries)",
-    "incident.counterfactuals.gain": "Less than as it is (entries)",
+    "incident.counterfactuals.gain": "Reduction (entries)",
     # Forecasts.
     "incident.forecasts.none": "None: there was no backlog to forecast.",
     "incident.forecasts.made": (
@@ -227,7 +227,7 @@ SENTENCES = {
     ),
     "incident.files.page": "this page with plots to zoom into; it needs a browser and no network.",
     "incident.files.picture": "the same plots as a picture.",
-    "incident.files.verdicts": "every window's verdict and what it rests on.",
+    "incident.files.verdicts": "every window's verdict and what it is based on.",
     "incident.files.signals": "one row per minute; its column minute is UTC.",
     "incident.files.limits": (
         "limits as they were resolved, and the answers of the admin API that they come from, without secrets."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 SENTENCES = {
+    "known_bug.line": "{what} Sign: {sign} {fix} (apache/pulsar#{issue})",
     "known_bug.fix.none": "Not fixed in any release that is known here.",
     "known_bug.fix.versions": "Fixed in {versions}.",
     "known_bug.what.6437": "A replicated subscription that nobody reads collects snapshot markers; stop replicating it, or delete it.",

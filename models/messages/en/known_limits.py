@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 SENTENCES = {
-    "known_limits.not_observed": "Not observed: its events cannot be weighed.",
+    "known_limits.not_observed": "Limit not observed: whether its throttle events are evidence is not known.",
     "known_limits.none": "No limit: no events.",
-    "known_limits.evidence": "Its throttle events are evidence: a period ({period}) holds a whole planned read ({planned}).",
+    "known_limits.evidence": "Its throttle events are evidence: one period allows {period}, at least one full read ({planned}).",
     "known_limits.no_evidence": (
-        "Its throttle events prove nothing: a period ({period}) holds less than one planned read ({planned})."
+        "Its throttle events prove nothing: one period allows {period}, less than one full read ({planned})."
     ),
 }

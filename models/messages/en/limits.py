@@ -1,4 +1,4 @@
-"""The pages of limits: what is in force, which record won, and what changed. Times, counts and names are texts of the page."""
+"""The pages of limits: what is in force, which policy applies, and what changed. Times, counts and names are texts of the page."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ SENTENCES = {
     "limits.policies.read_before_data": "policies read up to {at}, {before} before the newest data",
     # The table: hints of its column heads.
     "limits.column.rate": "as configured, per period; sorted per second",
-    "limits.column.set_by": "which record won; it wins whole",
+    "limits.column.set_by": "the policy that applies; it applies as a whole",
     "limits.column.share": (
         "largest use / limit of a minute in the newest {length}, use summed over all that share it"
     ),
     "limits.column.near": (
         "minutes with at least {near} of it used, of those that are known, in the newest {length}"
     ),
-    "limits.column.near_head": "At {near} or more",
+    "limits.column.near_head": "Time at {near} or more",
     "limits.column.proof": "whether throttle events of this limit prove that it was exhausted",
     "limits.column.shared_by": "subscription partitions that share it",
     "limits.column.observed": "when the admin API answered last",
@@ -50,8 +50,8 @@ SENTENCES = {
         "Every limit that matches these filters and whose use is known was at least half used."
     ),
     "limits.no_match.link": "Show all limits",
-    "limits.status.one": "1 limiter. Enter or a click shows which record won, and what was read.",
-    "limits.status.many": "{number} limiters. Enter or a click shows which record won, and what was read.",
+    "limits.status.one": "1 limiter. Enter or a click shows which policy applies, and what was read.",
+    "limits.status.many": "{number} limiters. Enter or a click shows which policy applies, and what was read.",
     "limits.unknown.level": "the {level} limit of {number}",
     "limits.unknown": (
         "Not known: {levels:names} of {subscriptions} subscription partitions. Either the admin API was not queried for them, or an answer "
@@ -70,26 +70,26 @@ SENTENCES = {
     "limits.in_force.exempt": (
         "This broker exempts subscriptions that have caught up (dispatchThrottlingOnNonBacklogConsumerEnabled is false)."
     ),
-    "limits.in_force.events": "Its throttle events",
+    "limits.in_force.events": "Throttle events",
     "limits.in_force.broker": "per topic partition; owner broker {broker}",
     "limits.in_force.broker_unknown": "per topic partition; owner broker not known",
     "limits.in_force.relative": "{amount}, on top of the publish rate",
-    "limits.in_force.left_out": "left out by the {set_by}, which wins whole",
+    "limits.in_force.left_out": "not set by the {set_by}, which applies as a whole",
     "limits.in_force.first_read": "also at {at}, the first of these answers",
-    "limits.record.title": "Which record won",
+    "limits.record.title": "Which policy applies",
     "limits.record.note": (
-        "in the order in which the broker looks; the first record that sets anything wins whole, and all three levels apply at once"
+        "in the broker's order of precedence; the first policy with a rate applies as a whole, and all three levels apply at the same time"
     ),
     "limits.record.unreadable": "The answers cannot be read.",
     "limits.record.none_read": "No policies of it were read.",
-    "limits.record.wins": "✓ wins",
+    "limits.record.wins": "✓ applies",
     "limits.record.not_read": "not read",
-    "limits.record.not_read_not_needed": "not read; the {winner} wins anyway",
-    "limits.record.hidden": "hidden by the {winner}",
-    "limits.record.nothing_hidden": "nothing to hide",
-    "limits.record.undecided": "not decided: the {unread} was not read",
+    "limits.record.not_read_not_needed": "not read; the {winner} applies anyway",
+    "limits.record.hidden": "overridden by the {winner}",
+    "limits.record.nothing_hidden": "not set",
+    "limits.record.undecided": "not known: the {unread} was not read",
     "limits.record.sets_nothing": "sets nothing",
-    "limits.record.sets_nothing_next": "sets nothing: the next record is checked",
+    "limits.record.sets_nothing_next": "sets nothing: the next one is checked",
     "limits.record.sets_nothing_last": "sets nothing: this level has no limit",
     "limits.record.no_answer": "no answer",
     "limits.record.says_nothing": "nothing (both rates 0 or less count as not set)",
@@ -99,7 +99,7 @@ SENTENCES = {
     "limits.record.relative.msg": "{msg} per {period} s, on top of the publish rate; bytes not limited",
     "limits.record.relative.bytes": "{bytes} per {period} s, on top of the publish rate; messages not limited",
     "limits.record.relative.both": "{msg} and {bytes} per {period} s, on top of the publish rate",
-    "limits.answers.title": "What the admin API said",
+    "limits.answers.title": "Answers of the admin API",
     "limits.answers.none": "No answers are stored for it.",
     "limits.answers.note": (
         "{number} answers, read between {oldest} and {newest}; an answer is used for a day"
@@ -123,12 +123,12 @@ SENTENCES = {
     ),
     "limits.changes.compared": "Before and after of",
     "limits.changes.foot": (
-        "Seen: the first answer of the admin API with the new limit; it changed at some time since the answer before. Before and after: up "
+        "Seen: the first answer of the admin API with the new limit; it changed at some time since the previous answer. Before and after: up "
         "to {length} each, of the subscription with the largest backlog among those that it affected; ~ marks minutes for which no answer "
         "confirms that the limit was still the same. A comparison is not a proof: traffic may have changed as well. Events alone prove "
         "nothing."
     ),
-    "limits.changes.seen": "{at}; the answer before was read at {before}",
+    "limits.changes.seen": "{at}; the previous answer was read at {before}",
     "limits.changes.set_by": "set by: {now}",
     "limits.changes.set_by_other": "set by: {before} before, now {now}",
     "limits.changes.affected.one_topic": "{limits} on 1 topic",

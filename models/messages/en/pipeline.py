@@ -4,7 +4,7 @@ from __future__ import annotations
 
 _SAMPLES = "{samples} samples of {series} series"
 _AT_ONCE = "; read again, because the same is being read by {other}"
-_QUESTIONS = "{failures} questions without an answer, such as {scope} of {subject}: {reason}"
+_QUESTIONS = "{failures} requests without an answer, such as {scope} of {subject}: {reason}"
 
 SENTENCES = {
     # Steps.
@@ -12,7 +12,7 @@ SENTENCES = {
     "pipeline.step.history": "Adding a synthetic history, made by the simulator",
     "pipeline.step.whole_range": "Episodes and anomalies of the whole range",
     "pipeline.no_samples": "no samples in the range",
-    "pipeline.no_samples.gap": "no samples in the range; a gap was written down",
+    "pipeline.no_samples.gap": "no samples in the range; a gap was recorded",
     "pipeline.samples.all_new": _SAMPLES,
     "pipeline.samples.some_new": _SAMPLES + ", {new} of them new",
     "pipeline.samples.shared_all_new": _SAMPLES + _AT_ONCE,
@@ -22,9 +22,9 @@ SENTENCES = {
     "pipeline.anomalies.no_history": "{anomalies} anomalies, not enough history for {series} series (two weeks needed)",
     "pipeline.anomalies.no_history_until": "{anomalies} anomalies, not enough history for {series} series until {until}",
     "pipeline.admin.unanswered": _QUESTIONS,
-    "pipeline.admin.expected": "an answer to every question; without one the limit concerned is unknown",
+    "pipeline.admin.expected": "an answer to every request; without one the limit concerned is unknown",
     # Following.
-    "pipeline.follow.away": "{source} is away, next attempt in {wait_s:.0f} s: {error}",
+    "pipeline.follow.away": "{source} does not answer, next attempt in {wait_s:.0f} s: {error}",
     "pipeline.follow.back": "{source} answers again after {away_s:.0f} s; what was missed is read now",
     "pipeline.follow.conflict": "{source}: {error}; next attempt in {wait_s:.0f} s",
     "pipeline.follow.ended": "ended after {cycles} cycles; everything that was read is in the lake",

@@ -9,7 +9,7 @@ SENTENCES = {
     ),
     "promql.query.keys": "suggests metrics, labels and functions; in an empty box, your last queries",
     "promql.tab.label": "how the answer is shown",
-    "promql.tab.table": "at one moment, the end",
+    "promql.tab.table": "at the end of the range",
     "promql.tab.graph": "over the range",
     "promql.tab.explain": "how it would run; nothing is evaluated",
     # Words that are completed.
@@ -23,7 +23,7 @@ SENTENCES = {
     "promql.operator.or": "left, and right where left is not",
     "promql.operator.unless": "left, where right is not",
     "promql.operator.bool": "0 or 1 instead of a filter",
-    "promql.operator.offset": "so long ago",
+    "promql.operator.offset": "shift back in time",
     "promql.operator.atan2": "angle of two values",
     # Examples.
     "promql.examples.title": "Examples",
@@ -44,13 +44,13 @@ SENTENCES = {
     "promql.table.lines": "{number} lines, at {at}",
     "promql.table.first_lines": "{number} lines, at {at}; the first {shown} are shown",
     "promql.graph.series": "{number} series, every {step}",
-    "promql.graph.greatest": "drawn are the {shown} with the greatest values, {more} more are not",
-    "promql.graph.thinned": "of neighbouring points the least and the greatest are drawn",
+    "promql.graph.greatest": "shown are the {shown} with the greatest values; {more} more are hidden",
+    "promql.graph.thinned": "neighbouring points are reduced to their minimum and maximum",
     "promql.graph.infinite": "{number} infinite values are gaps",
     "promql.graph.shared": "Every series:",
     "promql.explain.note": "Nothing was evaluated. Times are UTC.",
     "promql.explain.label": "plan of the query",
-    "promql.empty.title": "No series has a value then.",
+    "promql.empty.title": "No series has a value at that time.",
     "promql.empty.at": "Evaluated at {at}; the lake's newest sample is of {newest}.",
     "promql.empty.range": "Evaluated from {range}; the lake's newest sample is of {newest}.",
     "promql.empty.why": (
@@ -66,6 +66,6 @@ SENTENCES = {
     "promql.fix.timeout": (
         "request a shorter range or a longer step; the console allows {timeout_s:g} s, the command throttlescope promql more"
     ),
-    "promql.place.label": "the place in the query",
+    "promql.place.label": "the position in the query",
     "promql.place.line": "line {line}, column {column}",
 }

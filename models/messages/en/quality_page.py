@@ -7,7 +7,7 @@ SENTENCES = {
     "quality_page.words.nothing_checked": "in which no gate has checked anything yet",
     "quality_page.words.newest_checks": "every gate's newest checks",
     "quality_page.words.stops_a_run": "stops a run if not",
-    "quality_page.words.quarantine": "Rejected rows are stored whole in quarantine.",
+    "quality_page.words.quarantine": "Refused rows are stored whole in quarantine.",
     "quality_page.words.quarantine_list": "lists them; repaired rows can be readmitted.",
     "quality_page.words.lost": "Samples or rows lost with them",
     "quality_page.words.footer": (

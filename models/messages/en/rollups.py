@@ -9,7 +9,7 @@ SENTENCES = {
     "rollups.status.many": "{number} {plural}, the worst first. Enter or a click opens one.",
     "rollups.filtered": "No roll-up matches these filters.",
     "rollups.filtered.others": (
-        "{partitions} subscription partitions are in the lake; no {by} fits the search and the clusters chosen."
+        "{partitions} subscription partitions are in the lake; no {by} matches the search and the selected clusters."
     ),
     "rollups.column.worst": (
         "cause of the subscription with the largest backlog that is not healthy; a click opens it"
@@ -46,9 +46,11 @@ SENTENCES = {
     "rollups.compared.nothing": "no verdicts from 24 h earlier to compare with.",
     "rollups.compared.one": "change compared with 24 h earlier (1 subscription partition then).",
     "rollups.compared.many": "change compared with 24 h earlier ({partitions} subscription partitions then).",
-    "rollups.backlog": ("Backlog {backlog}; ready entries (batches), summed over all of them. As of {at}."),
+    "rollups.backlog": (
+        "Backlog {backlog}: ready entries (batches), summed over all subscription partitions. As of {at}."
+    ),
     "rollups.backlog.compared": (
-        "Backlog {backlog}, {change} compared with 24 h earlier; ready entries (batches), summed over all of them. As of {at}."
+        "Backlog {backlog}, {change} compared with 24 h earlier; ready entries (batches), summed over all subscription partitions. As of {at}."
     ),
     "rollups.backlog.not_measured": "Backlog not measured. As of {at}.",
     "rollups.not_judged": "Nothing of this {by} was judged in the last day of its cluster.",
@@ -58,30 +60,30 @@ SENTENCES = {
     ),
     "rollups.not_judged.below": "What the lake knows of the range is below.",
     "rollups.members.note": (
-        "worst first; backlog in ready entries (batches), its change over the newest window; fullest limit in the newest minutes"
+        "worst first; backlog in ready entries (batches), its change over the newest window; most used limit in the newest minutes"
     ),
     "rollups.members.note_first": (
-        "the worst {shown} of {total}; backlog in ready entries (batches), its change over the newest window; fullest limit in the newest "
+        "the worst {shown} of {total}; backlog in ready entries (batches), its change over the newest window; most used limit in the newest "
         "minutes"
     ),
     "rollups.member.started": "started {at}",
     "rollups.member.started_before": "started at or before {at}",
     # Its limits over time.
-    "rollups.heat.title": "How full its limits were",
+    "rollups.heat.title": "Use of its limits over time",
     "rollups.heat.note": (
-        "use / limit, use summed over all that share it; each cell the fullest minute of {cell}"
+        "use / limit, use summed over all that share it; each cell is the highest minute in {cell}"
     ),
     "rollups.heat.note_first": (
-        "use / limit, use summed over all that share it; each cell the fullest minute of {cell}; {shown} of {total} limiters: those that "
-        "bound longest, then the fullest"
+        "use / limit, use summed over all that share it; each cell is the highest minute in {cell}; {shown} of {total} limiters: those that "
+        "bound longest, then those used most"
     ),
     "rollups.heat.note_topics": (
-        "use / limit, use summed over all that share it; each cell the fullest minute of {cell}; only the {topics} topics whose limits bound "
-        "in this range or are fullest now were read: there are too many to read all"
+        "use / limit, use summed over all that share it; each cell is the highest minute in {cell}; only the {topics} topics whose limits bound "
+        "in this range or are used most now were read: there are too many to read all"
     ),
     "rollups.heat.note_first_topics": (
-        "use / limit, use summed over all that share it; each cell the fullest minute of {cell}; {shown} of {total} limiters: those that "
-        "bound longest, then the fullest; only the {topics} topics whose limits bound in this range or are fullest now were read: there are "
+        "use / limit, use summed over all that share it; each cell is the highest minute in {cell}; {shown} of {total} limiters: those that "
+        "bound longest, then those used most; only the {topics} topics whose limits bound in this range or are used most now were read: there are "
         "too many to read all"
     ),
     "rollups.heat.empty": "empty: no limit known, or no use measured",
@@ -101,11 +103,11 @@ SENTENCES = {
     ),
     "rollups.backlogs.none": "None: no subscription of it had a backlog in this range.",
     "rollups.backlogs.counted": (
-        "{total} from start to drain, {open} not drained, on {partitions} subscription partitions. Limited by, times added up: {causes}."
+        "In total {total}, {open} of them not drained, on {partitions} subscription partitions. Time by cause: {causes}."
     ),
     "rollups.backlogs.counted_largest": (
-        "{total} from start to drain, {open} not drained, on {partitions} subscription partitions. Limited by, times added up, of the largest "
-        "{largest}: {causes}."
+        "In total {total}, {open} of them not drained, on {partitions} subscription partitions. Time by cause, of the largest {largest}: "
+        "{causes}."
     ),
     "rollups.backlogs.note": "{shown}, open ones and the largest first",
     "rollups.backlogs.note_first": "the first {shown}, open ones and the largest first",

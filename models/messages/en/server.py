@@ -20,14 +20,14 @@ SENTENCES = {
     "server.metric.throttlescope_runs_of_a_day": "Runs that ended within the last 24 hours, by result",
     "server.metric.throttlescope_run_last_duration_seconds": "Duration of the last successful run",
     "server.metric.throttlescope_run_last_samples_written": "Samples that the last successful run committed",
-    "server.metric.throttlescope_run_last_quarantined_rows": "Rows that the last successful run rejected",
+    "server.metric.throttlescope_run_last_quarantined_rows": "Rows that the last successful run refused",
     "server.metric.throttlescope_samples_newest_timestamp_seconds": "Time of a cluster's newest sample in the lake",
     "server.metric.throttlescope_watermark_timestamp_seconds": (
         "Time up to which all samples of a cluster were read (*: a source with several clusters)"
     ),
     "server.metric.throttlescope_gaps_open": "Gaps without samples in the source that will be requested again",
     "server.metric.throttlescope_quarantined_rows": (
-        "Rows in quarantine: samples or rows that were rejected and not readmitted"
+        "Rows in quarantine: samples or rows that were refused and not readmitted"
     ),
     "server.metric.throttlescope_quality_failed_checks": (
         "Checks that failed in the newest run of their gate, within seven days"

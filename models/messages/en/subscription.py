@@ -4,7 +4,7 @@ from __future__ import annotations
 
 _ACCURACY = (
     "On {recordings} recordings of a real broker, rules {version} named the right cause in {right} of {of} windows "
-    "(95\N{NO-BREAK SPACE}%: {low} to {high})"
+    "(95\N{NO-BREAK SPACE}% interval: {low} to {high})"
 )
 _NEVER = {
     "drain": "At the current rate the backlog will not drain",
@@ -36,8 +36,8 @@ SENTENCES = {
     "subscription.crumbs": "where this subscription is",
     # The answer.
     "subscription.answer.newest": "not the newest; newest:",
-    "subscription.answer.window": "window {window} · rules {rules} ·",
-    "subscription.answer.inputs_hint": "this stored verdict with everything that it was made from, and its run",
+    "subscription.answer.window": "window {window} · rules version {rules} ·",
+    "subscription.answer.inputs_hint": "the stored verdict, the data that it was computed from, and its run",
     "subscription.answer.naive": "The naive rule says:",
     "subscription.answer.naive_hint": (
         "backlog > 1000 entries: a limit if there was any throttle event, else the consumers"
@@ -48,7 +48,8 @@ SENTENCES = {
     # How often such verdicts were right.
     "subscription.accuracy.link": "How that was measured",
     "subscription.accuracy.not_measured": "How often rules {version} are right was not measured.",
-    "subscription.accuracy.measured.unknown": _ACCURACY + "; they left {open} of {all_windows} open.",
+    "subscription.accuracy.measured.unknown": _ACCURACY
+    + "; they answered unknown in {open} of {all_windows}.",
     "subscription.accuracy.measured.cause_not_seen": _ACCURACY + "; none of them was {cause}.",
     "subscription.accuracy.measured.cause": _ACCURACY + "; {cause}: F1 {f1:.2f} in {windows} windows.",
     # Deadlines.
@@ -67,8 +68,8 @@ SENTENCES = {
     "subscription.deadlines.forecast.trend": "{happens}, {interval}.",
     "subscription.deadlines.forecast.replay": f"{{happens}} {_BY_REPLAY}, {{interval}}.",
     "subscription.deadlines.probability": "{probability} likely before it is drained.",
-    "subscription.deadlines.old": "Old: made {age} earlier.",
-    "subscription.deadlines.basis": "{consequence} {basis} Made at {made}.",
+    "subscription.deadlines.old": "Outdated: computed {age} before this window's end.",
+    "subscription.deadlines.basis": "{consequence} {basis} Computed at {made}.",
     **{
         f"subscription.deadlines.not_expected.never.trend.{kind}": f"{words}."
         for kind, words in _NEVER.items()
@@ -123,14 +124,14 @@ SENTENCES = {
     "subscription.advice.not_helping": "What will not help",
     "subscription.advice.label": "the smallest change",
     "subscription.advice.backlog_later": "Backlog {later} later, entries",
-    "subscription.advice.less": "Less than as it is",
+    "subscription.advice.less": "Reduction",
     # Charts.
-    "subscription.charts.verdict.note": "one stretch per cause; hover for confidence, click for its verdict",
+    "subscription.charts.verdict.note": "one bar per cause; hover for confidence, click to open its verdict",
     "subscription.charts.no_minutes": "No minutes in this range.",
     "subscription.charts.no_minutes_why": "Backlog and rates were not scraped or not ingested for it.",
     "subscription.charts.rates": "Messages in, out and acknowledged",
     "subscription.charts.rates.note": "limits per second, as rate / period",
-    "subscription.charts.rates.entries": "message limits count entries here, drawn x messages per entry",
+    "subscription.charts.rates.entries": "message limits count entries here; drawn as entries times messages per entry",
     "subscription.charts.rates.no_acks": (
         "this Exclusive or Failover subscription has no ack rate (cumulative acks)"
     ),
@@ -139,23 +140,23 @@ SENTENCES = {
     "subscription.charts.bytes": "Bytes in and out",
     "subscription.charts.backlog.note": "entries (batches), not messages",
     "subscription.charts.age": "Age of the oldest message",
-    "subscription.charts.age.note": "of the topic partition, whichever subscription holds it",
+    "subscription.charts.age.note": "of the topic partition, over all its subscriptions",
     "subscription.charts.no_age": "Age of the oldest message: not measured.",
     "subscription.charts.no_age_hint": (
         "No minute of this range has pulsar_storage_backlog_age_seconds: it was not scraped, or the broker said -1 (unknown)."
     ),
     "subscription.charts.events": "Throttle events by reason",
-    "subscription.charts.events.note": "an event is a read that the limiter cut short, not a withheld message",
-    "subscription.charts.events.thinned": "each bar is the fullest minute of those that share its place",
+    "subscription.charts.events.note": "an event is a read that the limiter reduced, not a delayed message",
+    "subscription.charts.events.thinned": "each bar shows the minute with the most events of several",
     "subscription.charts.no_events": "None in this range.",
     "subscription.charts.no_counters": (
         "Not measured: this broker does not expose the throttle counters (they exist from 4.0.4 and 4.1.0 on)."
     ),
-    "subscription.charts.holding": "What the consumers hold",
+    "subscription.charts.holding": "Unacknowledged messages and permits",
     # What the verdict is based on.
     "subscription.evidence.none": "None was recorded for this window.",
     "subscription.evidence.note": (
-        "strongest first; pictures: the range of this page, the selected window grey"
+        "strongest first; small charts show this page's range, with the selected window in grey"
     ),
     "subscription.evidence.query_hint": "in the PromQL console",
     "subscription.series.all_events": "events of all limiters",
@@ -165,12 +166,12 @@ SENTENCES = {
     "subscription.series.use": "use of the {limiter} limit",
     "subscription.series.most_use": "use of the limit used most",
     # Limits.
-    "subscription.limits.which": "which record won",
-    "subscription.limits.which_hint": "the ladder of policies, and what the admin API said",
+    "subscription.limits.which": "which policy applies",
+    "subscription.limits.which_hint": "the policies in order of precedence, and the admin API's answers",
     "subscription.limits.unread": "Not observed: no limit of this subscription was read from the admin API.",
     "subscription.limits.unread_fix": "Fix: give --pulsar-admin URL to throttlescope run.",
     "subscription.limits.set_by": "set by {who}",
-    "subscription.limits.used": "used up to {share} here",
+    "subscription.limits.used": "highest use in this range: {share}",
     "subscription.limits.lifted": "lifted at {at}",
     "subscription.limits.changed": "changed in this range",
     "subscription.limits.without": "No limit set: {names:names}.",
@@ -199,7 +200,7 @@ SENTENCES = {
     "subscription.backlog.replay_error": "A replay of the {window} up to {at}, off by {share} of its largest backlog.",
     # Sections that follow.
     "subscription.neighbours.title": "Who shares the limit",
-    "subscription.neighbours.note": "the {limiter} in the selected window: {number} subscriptions, most first",
+    "subscription.neighbours.note": "the {limiter} in the selected window: {number} subscriptions, highest use first",
     "subscription.neighbours.share": "Share of all use",
     "subscription.left_out": "And {number} more.",
     "subscription.consumers.note": "in the selected window",
@@ -217,5 +218,5 @@ SENTENCES = {
     "subscription.changes.backlog": "Backlog at the end, entries",
     "subscription.changes.slope": "Backlog per second, entries",
     # The table of windows.
-    "subscription.windows.note": "{number}, newest first; a click shows that window's verdict above",
+    "subscription.windows.note": "{number}, newest first; click one to show its verdict above",
 }

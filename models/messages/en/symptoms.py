@@ -15,11 +15,11 @@ SENTENCES = {
     "symptom.backlog_present.not_measured": "The backlog was not measured.",
     "symptom.backlog_present.waiting": "{waiting:entries} undelivered entries wait at the window's end.",
     "symptom.backlog_present.waiting_of_publishing": (
-        "{waiting:entries} undelivered entries wait at the window's end, {publishing_s:duration} of publishing."
+        "{waiting:entries} undelivered entries wait at the window's end, equal to {publishing_s:duration} of publishing."
     ),
     "symptom.backlog_old.not_measured": "The backlog was not measured.",
-    "symptom.backlog_old.hardly_any": "Hardly anything waits all the time.",
-    "symptom.backlog_old.some_delayed": "Some of what waits is delayed, and maybe not due.",
+    "symptom.backlog_old.hardly_any": "The backlog is nearly empty at times.",
+    "symptom.backlog_old.some_delayed": "Some of the waiting entries are delayed, and may not be due.",
     "symptom.backlog_old.of_reader": "A reader takes messages when its application wants them.",
     "symptom.backlog_old.own_age": (
         "The oldest message of the subscription is {age_s:duration} old, and {waiting:entries} entries wait."
@@ -27,7 +27,7 @@ SENTENCES = {
     "symptom.backlog_old.dispatch_not_measured": (
         "Whether messages are dispatched was not measured for long enough."
     ),
-    "symptom.backlog_old.moved": "What waits moved within half an hour.",
+    "symptom.backlog_old.moved": "Messages were dispatched or acknowledged within half an hour.",
     "symptom.backlog_old.still_by_stats": (
         "Nothing was dispatched or acknowledged while {waiting:entries} entries wait, the oldest for {age_s:duration}."
     ),
@@ -93,10 +93,10 @@ SENTENCES = {
     "symptom.blocked_on_unacked.not_blocked": "Unacked messages do not block the subscription.",
     "symptom.consumer_queue_full.not_measured": "How full the consumers' queues are was not measured.",
     "symptom.consumer_queue_full.yes.starved": (
-        "The broker waits for the consumers: no permits in {share:share} of the samples."
+        "The broker waits for the consumers: they are out of permits in {share:share} of the samples."
     ),
     "symptom.consumer_queue_full.yes.starved_in_stats": (
-        "The broker waits for the consumers: no permits in {share:share} of the samples ({origin})."
+        "The broker waits for the consumers: they are out of permits in {share:share} of the samples ({origin})."
     ),
     "symptom.consumer_queue_full.yes.fill": (
         "The broker waits for the consumers: their queues are {share:share} full of unacked messages."
@@ -108,16 +108,14 @@ SENTENCES = {
         "The broker waits for the consumers: they hold {unacked:number} unacked messages."
     ),
     "symptom.consumer_queue_full.no.starved": (
-        "Queues are not full: no permits in {share:share} of the samples."
+        "Queues are not full: consumers are out of permits in {share:share} of the samples."
     ),
     "symptom.consumer_queue_full.no.starved_in_stats": (
-        "Queues are not full: no permits in {share:share} of the samples ({origin})."
+        "Queues are not full: consumers are out of permits in {share:share} of the samples ({origin})."
     ),
-    "symptom.consumer_queue_full.no.fill": (
-        "Queues are not full: their queues are {share:share} full of unacked messages."
-    ),
+    "symptom.consumer_queue_full.no.fill": ("Queues are not full: {share:share} full of unacked messages."),
     "symptom.consumer_queue_full.no.fill_in_stats": (
-        "Queues are not full: their queues are {share:share} full of unacked messages ({origin})."
+        "Queues are not full: {share:share} full of unacked messages ({origin})."
     ),
     "symptom.consumer_queue_full.no.idle": (
         "Queues are not full: no unacknowledged messages in {idle:share} of the minutes."
@@ -127,10 +125,10 @@ SENTENCES = {
     ),
     "symptom.consumer_queue_empty.not_measured": "How empty the consumers' queues are was not measured.",
     "symptom.consumer_queue_empty.yes.starved": (
-        "Consumers have spare capacity: no permits in {share:share} of the samples."
+        "Consumers have spare capacity: they are out of permits in {share:share} of the samples."
     ),
     "symptom.consumer_queue_empty.yes.starved_in_stats": (
-        "Consumers have spare capacity: no permits in {share:share} of the samples ({origin})."
+        "Consumers have spare capacity: they are out of permits in {share:share} of the samples ({origin})."
     ),
     "symptom.consumer_queue_empty.yes.fill": (
         "Consumers have spare capacity: their queues are {share:share} full of unacked messages."
@@ -142,10 +140,10 @@ SENTENCES = {
         "Consumers have spare capacity: no unacknowledged messages in {idle:share} of the minutes."
     ),
     "symptom.consumer_queue_empty.no.starved": (
-        "Consumers have little spare capacity: no permits in {share:share} of the samples."
+        "Consumers have little spare capacity: they are out of permits in {share:share} of the samples."
     ),
     "symptom.consumer_queue_empty.no.starved_in_stats": (
-        "Consumers have little spare capacity: no permits in {share:share} of the samples ({origin})."
+        "Consumers have little spare capacity: they are out of permits in {share:share} of the samples ({origin})."
     ),
     "symptom.consumer_queue_empty.no.fill": (
         "Consumers have little spare capacity: their queues are {share:share} full of unacked messages."
@@ -171,7 +169,7 @@ SENTENCES = {
         "What consumers hold was not measured, or nothing is dispatched."
     ),
     "symptom.unacked_steady.unacked": (
-        "Consumers hold {least:number} to {most:number} unacknowledged messages, at least {dispatching_s:duration} of "
+        "Consumers hold {least:number} to {most:number} unacknowledged messages, equal to at least {dispatching_s:duration} of "
         "dispatching."
     ),
     "symptom.redelivering.not_measured": "Redeliveries were not measured.",
@@ -250,17 +248,17 @@ SENTENCES = {
     # What do the limiters do?
     "symptom.limiter_at_limit.no_limit": "No limit is set.",
     "symptom.limiter_at_limit.not_known": "How much of a limit is used is not known.",
-    "symptom.limiter_at_limit.used": "The {level}'s {kind} limit ({limit:limit}) is used to {rho:share}.",
+    "symptom.limiter_at_limit.used": "The {level}'s {kind} limit ({limit:limit}) is {rho:share} used.",
     "symptom.limiter_at_limit.used_shared": (
-        "The {level}'s {kind} limit ({limit:limit}) is used to {rho:share} by the subscriptions that were read, to {own:share} "
-        "by this one."
+        "The {level}'s {kind} limit ({limit:limit}) is {rho:share} used by the subscriptions that were read, {own:share} by "
+        "this one."
     ),
     "symptom.limits_far.no_limit": ("No dispatch limit is set on the subscription, its topic or its broker."),
     "symptom.limits_far.not_known": "The dispatch limits are not known.",
     "symptom.limits_far.used_most": (
-        "The {level}'s {kind} limit ({limit:limit}) is the one used most, to {rho:share}."
+        "The {level}'s {kind} limit ({limit:limit}) is the most used one: {rho:share}."
     ),
-    "symptom.throttle_events.no_counters": "The throttle counters are not there.",
+    "symptom.throttle_events.no_counters": "The broker exposes no throttle counters.",
     "symptom.throttle_events.none": "No limiter throttled a read.",
     "symptom.throttle_events.none_of_limiter": "The {level} {kind} limit throttled no read.",
     "symptom.throttle_events.sparse": (
@@ -301,7 +299,7 @@ SENTENCES = {
     "symptom.limit_observed_later.not_read": "The limits were not read.",
     "symptom.limit_observed_later.in_time": "The limits were read before or in this window.",
     "symptom.limit_observed_later.later": (
-        "The limits were read after this window; they may have been others then."
+        "The limits were read after this window; they may have been different then."
     ),
     "symptom.limits_old.not_read": "The limits were not read.",
     "symptom.limits_old.before": "The limits were read {age_s:duration} before the window's end.",
@@ -312,14 +310,14 @@ SENTENCES = {
         "the broker enforces."
     ),
     # What do the hours before the window show?
-    "symptom.capacity_short.not_seen": "What the consumers can do was not seen in the last day.",
+    "symptom.capacity_short.not_seen": "The capacity of the consumers was not observed in the last day.",
     "symptom.capacity_short.nothing_published": "Nothing is published.",
     "symptom.capacity_short.seen_now": (
-        "{consumers:consumers} did {capacity:number} msg/s at their capacity, seen in this window; {published:number} "
+        "{consumers:consumers} processed {capacity:number} msg/s at full capacity in this window; {published:number} "
         "msg/s are published."
     ),
     "symptom.capacity_short.seen_before": (
-        "{consumers:consumers} did {capacity:number} msg/s at their capacity, seen {ago_s:duration} before the "
+        "{consumers:consumers} processed {capacity:number} msg/s at full capacity {ago_s:duration} before the "
         "window's end, at {at}; {published:number} msg/s are published."
     ),
     "symptom.publishing_burst.none": "No burst of publishing: no more than usual is published.",
@@ -342,7 +340,7 @@ SENTENCES = {
         "Storage delivered {before:number} entries/s to this subscription before; now {now:number} entries/s are dispatched."
     ),
     "symptom.storage_faster.length_of_read": (
-        "{now:number} entries/s are dispatched: if storage set this pace, one read of {entries:number} entries would take "
+        "{now:number} entries/s are dispatched: if storage were the bottleneck, one read of {entries:number} entries would take "
         "{read_s:number} s."
     ),
     "symptom.replication_markers.not_read": (
@@ -354,7 +352,7 @@ SENTENCES = {
         "The subscription is replicated; {published:number} msg/s are published while its backlog grows by {growth:number} "
         "entries. Snapshot markers of replicated subscriptions are entries of the backlog."
     ),
-    "symptom.counters_restarted.stayed": "The topic stayed where it was.",
+    "symptom.counters_restarted.stayed": "The topic did not move, and its counters did not restart.",
     "symptom.counters_restarted.moved": (
         "The topic moved to {broker} in this window; its counters restarted."
     ),
@@ -365,11 +363,11 @@ SENTENCES = {
         "The topic's counters restarted in this window: it was unloaded or its broker restarted."
     ),
     "symptom.filtering.not_measured": "Entry filters were not measured.",
-    "symptom.filtering.none": "No entry filter is at work.",
+    "symptom.filtering.none": "Entry filters reject nothing.",
     "symptom.filtering.filtered": (
-        "Entry filters reject {rejected:number} and put off {postponed:number} of {processed:number} entries/s."
+        "Entry filters reject {rejected:number} and reschedule {postponed:number} of {processed:number} entries/s."
     ),
-    "symptom.reads_wait.no_limit": "The broker shows no limit of reads in flight.",
+    "symptom.reads_wait.no_limit": "The broker exposes no limit on reads in flight.",
     "symptom.reads_wait.free": "{free:share} of the broker's memory for reads in flight is free.",
     # Replicators
     "symptom.replicator_disconnected.no_replicator": "This is no replicator.",

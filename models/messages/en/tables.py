@@ -36,12 +36,12 @@ SENTENCES = {
     # Changes of limits.
     "tables.changes.title": "{changes} of effective limits",
     "tables.changes.note": (
-        "seen: the first answer of the admin API with the new limit; it changed at some time since the answer before. use/limit, throttle "
+        "seen: the first answer of the admin API with the new limit; it changed at some time since the previous answer. use/limit, throttle "
         "events, ready backlog at the end, its slope most of the time (entries/s), messages published and cause: before -> after, up to 15 "
         "minutes each. Events alone prove nothing: a subscription without a backlog may have more of them."
     ),
     "tables.changes.note_assumed": (
-        "seen: the first answer of the admin API with the new limit; it changed at some time since the answer before. use/limit, throttle "
+        "seen: the first answer of the admin API with the new limit; it changed at some time since the previous answer. use/limit, throttle "
         "events, ready backlog at the end, its slope most of the time (entries/s), messages published and cause: before -> after, up to 15 "
         "minutes each. Events alone prove nothing: a subscription without a backlog may have more of them. ~: no answer says that the "
         "limit was still the same in these minutes."
@@ -64,7 +64,7 @@ SENTENCES = {
     ),
     # Verdicts.
     "tables.verdicts.summary_note": (
-        "cause: the main cause in the range; sure: its mean confidence; backlog: its largest, in ready entries (batches)."
+        "cause: the main cause in the range; confidence: its mean; backlog: its largest, in ready entries (batches)."
     ),
     "tables.verdicts.left_out": "Left out: {hidden} healthy subscriptions of Pulsar itself.",
     "tables.verdicts.window_note": (
@@ -111,7 +111,7 @@ SENTENCES = {
     # Forecasts.
     "tables.forecast.none": "No backlog to forecast",
     "tables.forecast.note": (
-        "when: from the time of the forecast, at this rate. sure: of a drain, how many such forecasts drained at all; of a deadline, that "
+        "when: from the time of the forecast, at this rate. probability: of a drain, how many such forecasts drained at all; of a deadline, that "
         "it comes before the drain."
     ),
     "tables.back_test.title": "Forecasts of drains from {start} to {end} UTC, every {every}",
@@ -226,7 +226,7 @@ SENTENCES = {
     ),
     # A What-if answer.
     "tables.whatif.title": "{subscription} on {cluster}, from {time} on",
-    "tables.whatif.backlog": "{entries} entries; drained is at most {drained}",
+    "tables.whatif.backlog": "{entries} entries; counts as drained at {drained} or fewer",
     "tables.whatif.units": "Times are UTC; backlogs count entries (batches), rates messages.",
     "tables.whatif.interval": (
         "Best to worst is what the samples leave open: arrivals, capacity, read speed of the broker. It does not include the replay's own "
@@ -234,5 +234,5 @@ SENTENCES = {
     ),
     # Recommendations.
     "tables.advice.title": "{subscription}: {entries} entries at {time}, {horizon} later",
-    "tables.advice.less": "less than as it is",
+    "tables.advice.less": "reduction",
 }

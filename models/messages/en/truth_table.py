@@ -4,7 +4,7 @@ from __future__ import annotations
 
 SENTENCES = {
     "truth_table.any.silent+sparse.empty": (
-        "the consumers have spare capacity and no limiter holds them back: neither side explains the backlog"
+        "the consumers have spare capacity and no limiter throttles them: neither side explains the backlog"
     ),
     "truth_table.at.silent.full": (
         "the consumers are at their capacity, which happens to be near the limit; no read was throttled"

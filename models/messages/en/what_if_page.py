@@ -12,7 +12,7 @@ SENTENCES = {
     "what_if_page.find.words": "words of its name, topic or cluster",
     "what_if_page.find.none": "No subscription has these words.",
     "what_if_page.find.none_fix": "Search for a part of its name, topic or cluster.",
-    "what_if_page.find.first": "The first {shown} of {number}.",
+    "what_if_page.find.first": "Shown are the first {shown} of {number}.",
     # The head of the page.
     "what_if_page.head.subscription": "← the subscription, with its verdict",
     "what_if_page.head.title": "What if: subscription",
@@ -22,18 +22,18 @@ SENTENCES = {
     "what_if_page.warming.why": (
         "It takes a few seconds after the server's start, and about a minute the first time on a machine, when it is compiled."
     ),
-    "what_if_page.warming.next": "This page goes on by itself.",
+    "what_if_page.warming.next": "This page continues automatically.",
     "what_if_page.no_samples": (
         "A replay needs samples as they were scraped; verdicts and signals of minutes are not enough for it."
     ),
     "what_if_page.no_samples.link": "Show the newest half hour",
     # The range, and when the change is made.
     "what_if_page.changed_from.end": "from the window's end on",
-    "what_if_page.changed_from.start": "as if from its beginning on",
+    "what_if_page.changed_from.start": "as if from the window's start",
     "what_if_page.changed_from.label": "when it is changed",
     # The controls.
     "what_if_page.controls.unset": "Limits that are not set ({number})",
-    "what_if_page.controls.hint": "An empty field is as it is; none lifts a limit.",
+    "what_if_page.controls.hint": "An empty field leaves the value as it is; none lifts a limit.",
     "what_if_page.controls.per_partition": "topic and subscription limits apply per partition",
     "what_if_page.controls.now": "as it is: {value}",
     "what_if_page.controls.capacity_unknown": "never observed at their limit",
@@ -44,17 +44,17 @@ SENTENCES = {
     "what_if_page.runs.not_run": "\N{WARNING SIGN} not run",
     "what_if_page.runs.not_drained": "not before its end",
     "what_if_page.runs.as_is": "as it is",
-    "what_if_page.runs.chosen_hint": "the controls move this run",
-    "what_if_page.runs.choose_hint": "let the controls move this run",
+    "what_if_page.runs.chosen_hint": "the controls change this run",
+    "what_if_page.runs.choose_hint": "let the controls change this run",
     "what_if_page.runs.remove": "remove run {letter}",
-    "what_if_page.runs.chosen": "(the controls move it)",
+    "what_if_page.runs.chosen": "(changed by the controls)",
     "what_if_page.runs.add": "+ compare another run",
     "what_if_page.runs.error": "Run {letter} was not run.",
     # The commands of a run.
-    "what_if_page.command.title": "Do it: run {letter}",
+    "what_if_page.command.title": "Commands: run {letter}",
     "what_if_page.command.note": "not executed: copy it, read it, run it yourself",
     "what_if_page.command.not_run": "This run was not run.",
-    "what_if_page.command.no_change": "This run has no change yet: move a control.",
+    "what_if_page.command.no_change": "This run has no change yet: use a control.",
     "what_if_page.command.not_executed": "pulsar-admin, not executed:",
     "what_if_page.command.limits_unread": (
         "No command: the limits of this subscription were never read from the admin API, so the present values, which a command must "
@@ -78,7 +78,7 @@ SENTENCES = {
     ),
     "what_if_page.certainty.not_in_bands": "The bands do not include that error.",
     "what_if_page.certainty.backlog_head": "Backlog at the end",
-    "what_if_page.certainty.backlog": "{entries} entries; drained is at most {drained}",
+    "what_if_page.certainty.backlog": "{entries} entries; counts as drained at {drained} or fewer",
     "what_if_page.certainty.curves": (
         "arrivals minus what the simulator dispatches from a full backlog: means over the periods of a limit; a search below can simulate a "
         "run in full"
@@ -96,7 +96,7 @@ SENTENCES = {
     "what_if_page.search.deleted_why": (
         "Searches are stored for a day on the machine that ran them. Search again: it takes a minute or less."
     ),
-    "what_if_page.search.waiting": "waits for its turn",
+    "what_if_page.search.waiting": "waiting for another search",
     "what_if_page.search.progress_label": "how far the search is",
     "what_if_page.search.progress": "{percent:.0f} %, {duration} so far",
     "what_if_page.search.ended.cancelled": "The search was cancelled.",
@@ -112,7 +112,7 @@ SENTENCES = {
     "what_if_page.search.no_value": "None of {number} values that were tried is enough.",
     "what_if_page.search.enough": "Enough: {value}.",
     "what_if_page.search.not_within": "not within {length}",
-    "what_if_page.search.at_the_earliest": "at the earliest {length}",
+    "what_if_page.search.at_the_earliest": "{length} at the earliest",
     "what_if_page.search.peak": "Largest backlog, entries",
     "what_if_page.search.nothing_enough": "Nothing that was tried is enough within that time.",
     "what_if_page.search.try": "try it in a run",

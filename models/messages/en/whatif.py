@@ -16,7 +16,7 @@ SENTENCES = {
     # When the backlog is gone.
     "whatif.gone.nothing_to_drain": "nothing to drain",
     "whatif.gone.after": "{after}",
-    "whatif.gone.at_the_earliest": "at the earliest {after}",
+    "whatif.gone.at_the_earliest": "{after} at the earliest",
     "whatif.gone.never": "not within {horizon}",
     "whatif.gone.never_growing": "not within {horizon}, grows by {rate}",
     "whatif.gone.never_falling": "not within {horizon}, falls by {rate}",

@@ -14,7 +14,7 @@ from throttlescope.models.messages.catalogue import Message, message
 from throttlescope.models.recommendation.slo.age import backlog_msg, oldest_age_s
 from throttlescope.models.recommendation.slo.arrivals import ArrivalMinutes
 from throttlescope.models.recommendation.slo.check import SloCheck, check
-from throttlescope.models.recommendation.slo.service import held_by, service_msg_per_s
+from throttlescope.models.recommendation.slo.service import limiting_factor_of, service_msg_per_s
 from throttlescope.models.recommendation.smallest import (
     EXACT_SHARE,
     MOST_CONSUMERS_TIMES,
@@ -129,7 +129,7 @@ def keep_age(
     for limiter in limiters:
         free = Change({limiter: None})
         if not sweep.is_kept(free):
-            not_enough.append((limiter, sweep.p99_s(free), held_by(ground, free)))
+            not_enough.append((limiter, sweep.p99_s(free), limiting_factor_of(ground, free)))
             continue
         keeps += sweep.limit(limiter)
     if ground.capacity.msg_per_s is not None:
@@ -137,7 +137,7 @@ def keep_age(
         if sweep.is_kept(free):
             keeps += sweep.consumers(Change())
         else:
-            not_enough.append(("consumers", sweep.p99_s(free), held_by(ground, free)))
+            not_enough.append(("consumers", sweep.p99_s(free), limiting_factor_of(ground, free)))
     if not keeps and limiters and ground.capacity.msg_per_s is not None:
         keeps += sweep.together(limiters)
     return SloResult(
@@ -254,7 +254,16 @@ class Sweep:
         # Per partition; all of them together serve so many times more.
         service = self.service(Change()) * found / now
         return [
-            Keep("partitions", limiter, now, found, Change(), age_s, service, held_by(self._ground, free))
+            Keep(
+                "partitions",
+                limiter,
+                now,
+                found,
+                Change(),
+                age_s,
+                service,
+                limiting_factor_of(self._ground, free),
+            )
         ]
 
     def _keep(
@@ -268,7 +277,7 @@ class Sweep:
             change,
             self.p99_s(change),
             self.service(change),
-            held_by(self._ground, free),
+            limiting_factor_of(self._ground, free),
         )
 
     def _row(self, level: str):

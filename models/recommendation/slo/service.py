@@ -15,10 +15,10 @@ from throttlescope.models.throttling.replay import Change, Ground, Observed
 from throttlescope.models.throttling.replay.outlook import Future
 from throttlescope.models.throttling.replay.rebuild import (
     Assumed,
-    asked_dispatchers,
     future_world,
     own_limits,
     real_messages,
+    selected_dispatchers,
 )
 from throttlescope.models.throttling.simulate import run
 from throttlescope.models.throttling.world import World
@@ -36,7 +36,7 @@ def service_msg_per_s(ground: Ground, change: Change) -> float:
     seconds, period_s = _span(ground, change)
     world, machine = _world(ground, change, seconds)
     totals = run(world, machine, 1, ground.engine)
-    mine = asked_dispatchers(world, ground.observed.partition)
+    mine = selected_dispatchers(world, ground.observed.partition)
     out = totals["out_messages"][:, mine].sum(axis=1) * real_messages(ground.observed)
     waiting = totals["backlog_entries"][:, mine].sum(axis=1)
     # Up to where messages wait: beyond, what comes is what is served.
@@ -48,8 +48,8 @@ def service_msg_per_s(ground: Ground, change: Change) -> float:
     return float(out[last - 1]) / last
 
 
-def held_by(ground: Ground, change: Change) -> str:
-    """What holds it then: a limiter, ``consumers`` or ``reads``."""
+def limiting_factor_of(ground: Ground, change: Change) -> str:
+    """What limits the drain then: a limiter, ``consumers`` or ``reads``."""
     seconds, _ = _span(ground, change)
     observed = _full(ground.observed)
     future = Future(observed, int(observed.backlog_entries[-1]), 0, seconds, ground.engine)

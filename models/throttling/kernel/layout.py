@@ -10,21 +10,61 @@ from collections.abc import Sequence
 import numpy as np
 
 from throttlescope.models.throttling.columns import COUNTS, EVENTS, GAUGES
-from throttlescope.models.throttling.kernel import engine as k
+from throttlescope.models.throttling.kernel.fields import (
+    DONE,
+    ENGINE_A,
+    ENGINE_A0,
+    ENGINE_B,
+    ENGINE_C,
+    HANG,
+    JOIN,
+    JOINS_AT_START,
+    KEY_SHARED,
+    LEAVE,
+    LIST_FULL,
+    NEVER,
+    PROCESSING,
+    QUEUE_FULL,
+    RATES,
+    RESUME,
+    RING_FULL,
+    SEEK,
+    SHARED,
+    SINGLE,
+    UNLOAD,
+    C,
+    D,
+    E,
+    F,
+    G,
+    H,
+    LogSegment,
+    LogSize,
+    M,
+    N,
+    P,
+    Q,
+    R,
+    S,
+    T,
+    W,
+    X,
+)
+from throttlescope.models.throttling.kernel.simulation import run_packed
 from throttlescope.models.throttling.machine import Machine
 from throttlescope.models.throttling.world import Rates, World
 
-_ENGINES = {"A0": k.ENGINE_A0, "A": k.ENGINE_A, "B": k.ENGINE_B, "C": k.ENGINE_C}
-_KINDS = {"single": k.SINGLE, "shared": k.SHARED, "key_shared": k.KEY_SHARED}
+_ENGINES = {"A0": ENGINE_A0, "A": ENGINE_A, "B": ENGINE_B, "C": ENGINE_C}
+_KINDS = {"single": SINGLE, "shared": SHARED, "key_shared": KEY_SHARED}
 _STEPS = {
-    "rates": k.RATES,
-    "processing": k.PROCESSING,
-    "join": k.JOIN,
-    "leave": k.LEAVE,
-    "hang": k.HANG,
-    "resume": k.RESUME,
-    "unload": k.UNLOAD,
-    "seek": k.SEEK,
+    "rates": RATES,
+    "processing": PROCESSING,
+    "join": JOIN,
+    "leave": LEAVE,
+    "hang": HANG,
+    "resume": RESUME,
+    "unload": UNLOAD,
+    "seek": SEEK,
 }
 #: A world of more bytes than this is refused: it holds more at the same time than a machine can.
 MAX_BYTES = 4 * 2**30
@@ -63,14 +103,14 @@ def run_counted(
     samples = world.duration_us // every_us
     while True:
         packed = pack(world, machine, every_us, queue, lists, ring)
-        out = np.zeros((samples, len(world.dispatchers), k.S_COUNT), np.int64)
-        status, events = k.run_packed(packed, out)
-        if status == k.DONE:
+        out = np.zeros((samples, len(world.dispatchers), S.WIDTH), np.int64)
+        status, events = run_packed(packed, out)
+        if status == DONE:
             names = (*COUNTS, *GAUGES)
             return {name: out[:, :, number] for number, name in enumerate(names)}, events
-        queue *= 2 if status == k.QUEUE_FULL else 1
-        lists *= 2 if status == k.LIST_FULL else 1
-        ring *= 2 if status == k.RING_FULL else 1
+        queue *= 2 if status == QUEUE_FULL else 1
+        lists *= 2 if status == LIST_FULL else 1
+        ring *= 2 if status == RING_FULL else 1
 
 
 def first_sizes(world: World) -> tuple[int, int, int]:
@@ -88,40 +128,40 @@ def pack(world: World, machine: Machine, every_us: int, queue: int, lists: int, 
     """Lay a world out in one array: rules and clock, places, tables, containers."""
     rules = _rules(world, machine, every_us)
     workers, dispatchers = len(world.workers), len(world.dispatchers)
-    batch = int(rules[k.R_BATCH])
+    batch = int(rules[R.READ_BATCH])
     logs, segments, listed, sizes = _logs(world)
     dispatcher_rows, ports_of = _dispatchers(world)
     worker_rows, ports_of_worker = _workers(world)
-    header = np.zeros(k.H_COUNT, np.int64)
-    header[: k.R_COUNT + 1] = rules
+    header = np.zeros(H.WIDTH, np.int64)
+    header[: R.NOW] = rules
     tables = {
-        k.H_METERS: np.zeros(len(world.limiters) * 2 * k.M_COUNT, np.int64),
-        k.H_LIMITER_LOG: np.array([item.log for item in world.limiters], np.int64),
-        k.H_LOGS: logs,
-        k.H_SEGMENTS: segments,
-        k.H_LISTED: listed,
-        k.H_SIZES: sizes,
-        k.H_DISPATCHERS: dispatcher_rows,
-        k.H_TOTALS: np.zeros(dispatchers * k.T_COUNT, np.int64),
-        k.H_PORTS: _ports(world),
-        k.H_PORTS_OF: ports_of,
-        k.H_WORKERS: worker_rows,
-        k.H_PORTS_OF_WORKER: ports_of_worker,
-        k.H_CURRENT: np.full(workers * k.I_COUNT, -1, np.int64),
-        k.H_STEPS: _steps(world),
+        H.METERS: _meters(world),
+        H.LIMITER_LOG: np.array([item.log for item in world.limiters], np.int64),
+        H.LOGS: logs,
+        H.SEGMENTS: segments,
+        H.LISTED: listed,
+        H.SIZES: sizes,
+        H.DISPATCHERS: dispatcher_rows,
+        H.TOTALS: np.zeros(dispatchers * T.WIDTH, np.int64),
+        H.PORTS: _ports(world),
+        H.DISPATCHER_PORTS: ports_of,
+        H.WORKERS: worker_rows,
+        H.WORKER_PORTS: ports_of_worker,
+        H.CURRENT: np.full(workers * Q.WIDTH, -1, np.int64),
+        H.STEPS: _steps(world),
     }
     containers = {
-        k.H_QUEUE: workers * queue * k.I_COUNT,
-        k.H_FLOWS: workers * ring * k.FLOW_COUNT,
-        k.H_BACKS: workers * lists * k.BACK_COUNT,
-        k.H_AGAIN: dispatchers * lists * k.E_COUNT,
-        k.H_REPLAY: dispatchers * lists * k.E_COUNT,
-        k.H_DELAYED: dispatchers * lists * k.E_COUNT,
-        k.H_HELD: dispatchers * lists * k.E_COUNT,
-        k.H_READING: (dispatchers + 1) * batch * k.E_COUNT,
-        k.H_REPLAYING: dispatchers * batch * k.E_COUNT,
-        k.H_SENDS: dispatchers * ring * k.SEND_COUNT,
-        k.H_SCRATCH: len(world.ports) + batch + 1,
+        H.QUEUES: workers * queue * Q.WIDTH,
+        H.FLOWS: workers * ring * F.WIDTH,
+        H.NACKS: workers * lists * N.WIDTH,
+        H.AGAIN: dispatchers * lists * E.WIDTH,
+        H.REPLAY: dispatchers * lists * E.WIDTH,
+        H.DELAYED: dispatchers * lists * E.WIDTH,
+        H.NEVER_ACKED: dispatchers * lists * E.WIDTH,
+        H.READING: (dispatchers + 1) * batch * E.WIDTH,
+        H.REPLAYING: dispatchers * batch * E.WIDTH,
+        H.SENDS: dispatchers * ring * C.WIDTH,
+        H.SCRATCH: len(world.ports) + batch + 1,
     }
     if sum(containers.values()) * 8 > MAX_BYTES:
         raise MemoryError(
@@ -135,57 +175,51 @@ def pack(world: World, machine: Machine, every_us: int, queue: int, lists: int, 
     for place, size in containers.items():
         header[place] = at
         at += size
-    header[k.H_N_LIMITERS], header[k.H_N_LOGS] = len(world.limiters), len(world.logs)
-    header[k.H_N_DISPATCHERS], header[k.H_N_PORTS] = dispatchers, len(world.ports)
-    header[k.H_N_WORKERS], header[k.H_N_STEPS] = workers, len(world.steps)
-    header[k.H_QUEUE_SIZE], header[k.H_RING], header[k.H_LISTS] = queue, ring, lists
-    header[k.H_READ_SIZE], header[k.H_SPARE] = batch, dispatchers
+    header[H.LIMITER_COUNT], header[H.LOG_COUNT] = len(world.limiters), len(world.logs)
+    header[H.DISPATCHER_COUNT], header[H.PORT_COUNT] = dispatchers, len(world.ports)
+    header[H.WORKER_COUNT], header[H.STEP_COUNT] = workers, len(world.steps)
+    header[H.QUEUE_SIZE], header[H.RING_SIZE], header[H.LIST_SIZE] = queue, ring, lists
+    header[H.READ_SIZE], header[H.SPARE_READ] = batch, dispatchers
     packed = np.zeros(at, np.int64)
     packed[: len(header)] = header
     for place, table in tables.items():
         packed[header[place] : header[place] + table.size] = table.reshape(-1)
-    for number, limiter in enumerate(world.limiters):
-        rates = limiter.rates
-        for unit, rate in enumerate((rates.msg, rates.bytes)):
-            meter = int(header[k.H_METERS]) + (number * 2 + unit) * k.M_COUNT
-            k.renew(packed, meter, rules[k.R_ENGINE], rate, int(rates.relative), 0, rates.period_us, 0, True)
     return packed
 
 
 def _rules(world: World, machine: Machine, every_us: int) -> np.ndarray:
     rules = world.rules
     values = {
-        k.R_ENGINE: _ENGINES[rules.engine],
-        k.R_BATCH: rules.read_batch,
-        k.R_BYTES: rules.read_bytes,
-        k.R_ROBIN: rules.round_robin,
-        k.R_PRECISE: rules.precise,
-        k.R_PER_ENTRY: rules.per_entry,
-        k.R_CAUGHT_UP: rules.limits_caught_up,
-        k.R_EXTRA: rules.estimate_extra_bytes,
-        k.R_RETRY: rules.retry_backoff,
-        k.R_TICK: rules.delay_tick_us,
-        k.R_STATS: rules.stats_us,
-        k.R_EXPIRY: rules.expiry_us,
-        k.R_BACKLOGGED: rules.backlogged_entries,
-        k.R_KEEPS_ACTIVE: rules.keeps_cursor_active,
-        k.R_READ: machine.read_us,
-        k.R_READ_ENTRY: machine.read_entry_us,
-        k.R_NOTIFY: machine.notify_us,
-        k.R_SEND: machine.send_us,
-        k.R_FLOW: machine.flow_us,
-        k.R_LATE: machine.timer_late_us,
-        k.R_RECONNECT: machine.reconnect_us,
-        k.R_DURATION: world.duration_us,
-        k.R_EVERY: every_us,
-        k.R_ANY_TTL: any(log.ttl_us for log in world.logs),
-        k.R_ANONYMOUS: is_anonymous(world),
-        k.R_CACHE: rules.cache_us,
-        k.R_CACHED: machine.young[0],
-        k.R_CACHED_ENTRY: machine.young[1],
+        R.ENGINE: _ENGINES[rules.engine],
+        R.READ_BATCH: rules.read_batch,
+        R.READ_BYTES: rules.read_bytes,
+        R.ROUND_ROBIN: rules.round_robin,
+        R.PRECISE: rules.precise,
+        R.PER_ENTRY: rules.per_entry,
+        R.LIMITS_CAUGHT_UP: rules.limits_caught_up,
+        R.ESTIMATE_EXTRA_BYTES: rules.estimate_extra_bytes,
+        R.RETRY_BACKOFF: rules.retry_backoff,
+        R.DELAY_TICK_US: rules.delay_tick_us,
+        R.STATS_US: rules.stats_us,
+        R.EXPIRY_US: rules.expiry_us,
+        R.BACKLOGGED_ENTRIES: rules.backlogged_entries,
+        R.KEEPS_CURSOR_ACTIVE: rules.keeps_cursor_active,
+        R.READ_US: machine.read_us,
+        R.READ_ENTRY_US: machine.read_entry_us,
+        R.NOTIFY_US: machine.notify_us,
+        R.SEND_US: machine.send_us,
+        R.FLOW_US: machine.flow_us,
+        R.TIMER_LATE_US: machine.timer_late_us,
+        R.RECONNECT_US: machine.reconnect_us,
+        R.DURATION_US: world.duration_us,
+        R.EVERY_US: every_us,
+        R.ANY_TTL: any(log.ttl_us for log in world.logs),
+        R.ANONYMOUS: is_anonymous(world),
+        R.CACHE_US: rules.cache_us,
+        R.CACHED_READ_US: machine.young[0],
+        R.CACHED_ENTRY_US: machine.young[1],
     }
-    # One place more: the kernel keeps its clock there.
-    return np.array([int(values[index]) for index in range(k.R_COUNT)] + [0], np.int64)
+    return np.array([int(values[index]) for index in range(R.NOW)], np.int64)
 
 
 def is_anonymous(world: World) -> bool:
@@ -197,76 +231,92 @@ def is_anonymous(world: World) -> bool:
     )
 
 
+def _meters(world: World) -> np.ndarray:
+    """Meters as they are set; :func:`run_packed` fills them."""
+    rows = np.zeros((len(world.limiters), 2, M.WIDTH), np.int64)
+    for row, limiter in zip(rows, world.limiters, strict=True):
+        rates = limiter.rates
+        row[:, M.CONFIGURED] = rates.msg, rates.bytes
+        row[:, M.RELATIVE], row[:, M.PERIOD_US] = rates.relative, rates.period_us
+    return rows
+
+
 def _logs(world: World) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    rows = np.zeros((len(world.logs), k.G_COUNT), np.int64)
+    rows = np.zeros((len(world.logs), G.WIDTH), np.int64)
     segments: list[tuple[int, int, int]] = []
     sizes: list[tuple[int, int]] = []
     listed: list[np.ndarray] = []
     filled = 0
     for row, log in zip(rows, world.logs, strict=True):
-        row[k.G_MSGS], row[k.G_ESTIMATE], row[k.G_KEYS] = log.msgs, log.estimate_bytes, log.keys
-        row[k.G_DELAY], row[k.G_PERSISTENT], row[k.G_TTL] = log.deliver_after_us, log.persistent, log.ttl_us
-        row[k.G_SALT], row[k.G_END], row[k.G_TOTAL] = log.salt, log.end_us, log.published(log.end_us)
-        row[k.G_TICK] = log.tick_us
-        row[k.G_SEGMENT], row[k.G_SEGMENTS] = len(segments), len(log.segments)
+        row[G.MSGS], row[G.ESTIMATE_BYTES], row[G.KEYS] = log.msgs, log.estimate_bytes, log.keys
+        row[G.DELIVER_AFTER_US], row[G.PERSISTENT], row[G.TTL_US] = (
+            log.deliver_after_us,
+            log.persistent,
+            log.ttl_us,
+        )
+        row[G.SALT], row[G.END_AT], row[G.ENTRY_COUNT] = log.salt, log.end_us, log.published(log.end_us)
+        row[G.TICK_US] = log.tick_us
+        row[G.FIRST_SEGMENT], row[G.SEGMENT_COUNT] = len(segments), len(log.segments)
         segments += [(item.start_us, item.first, item.per_1000_s) for item in log.segments]
-        row[k.G_SIZE], row[k.G_SIZES] = len(sizes), len(log.sizes)
+        row[G.FIRST_SIZE], row[G.SIZE_COUNT] = len(sizes), len(log.sizes)
         sizes += log.sizes
-        row[k.G_LISTED], row[k.G_LISTED_COUNT] = filled, -1
+        row[G.FIRST_LISTED], row[G.LISTED_COUNT] = filled, -1
         if log.listed_us is not None:
-            row[k.G_LISTED_COUNT] = len(log.listed_us)
+            row[G.LISTED_COUNT] = len(log.listed_us)
             listed.append(np.asarray(log.listed_us, np.int64))
             filled += len(log.listed_us)
     times = np.concatenate(listed) if listed else np.zeros(1, np.int64)
-    return rows, _table(segments, 3), times, _table(sizes, 2)
+    return rows, _table(segments, LogSegment.WIDTH), times, _table(sizes, LogSize.WIDTH)
 
 
 def _dispatchers(world: World) -> tuple[np.ndarray, np.ndarray]:
-    rows = np.zeros((len(world.dispatchers), k.D_COUNT), np.int64)
+    rows = np.zeros((len(world.dispatchers), D.WIDTH), np.int64)
     ports: list[int] = []
     for row, item in zip(rows, world.dispatchers, strict=True):
-        row[k.D_KIND], row[k.D_LOG] = _KINDS[item.kind], item.log
-        row[k.D_BROKER], row[k.D_TOPIC], row[k.D_SUBSCRIPTION] = item.limiters
-        row[k.D_MAX_CONSUMER], row[k.D_MAX_UNACKED] = item.max_unacked_consumer, item.max_unacked_subscription
-        row[k.D_NACK_BELOW], row[k.D_NACK_TIMES] = item.nack_below, item.nack_times
-        row[k.D_NACK_TIMER] = item.nack_timer_us
-        row[k.D_NACK_DELAY], row[k.D_MAX_REDELIVER] = item.nack_delay_us, item.max_redeliver
-        row[k.D_ACKS], row[k.D_INDEX_ACK] = item.acks, item.batch_index_ack
-        row[k.D_EXACT], row[k.D_OFFSET] = item.exact, item.active_offset
-        row[k.D_PORT], row[k.D_PORTS] = len(ports), len(item.ports)
-        row[k.D_ACTIVE], row[k.D_BACKOFF] = 1, 1_000
-        row[k.D_POSITION] = row[k.D_GONE] = item.first
+        row[D.KIND], row[D.LOG] = _KINDS[item.kind], item.log
+        row[D.BROKER_LIMITER], row[D.TOPIC_LIMITER], row[D.SUBSCRIPTION_LIMITER] = item.limiters
+        row[D.MAX_UNACKED_CONSUMER], row[D.MAX_UNACKED_SUBSCRIPTION] = (
+            item.max_unacked_consumer,
+            item.max_unacked_subscription,
+        )
+        row[D.NACK_BELOW], row[D.NACK_TIMES] = item.nack_below, item.nack_times
+        row[D.NACK_TIMER_US] = item.nack_timer_us
+        row[D.NACK_DELAY_US], row[D.MAX_REDELIVER] = item.nack_delay_us, item.max_redeliver
+        row[D.ACKS], row[D.BATCH_INDEX_ACK] = item.acks, item.batch_index_ack
+        row[D.EXACT], row[D.ACTIVE_OFFSET] = item.exact, item.active_offset
+        row[D.FIRST_PORT], row[D.PORT_COUNT] = len(ports), len(item.ports)
+        row[D.ACTIVE], row[D.BACKOFF_US] = 1, 1_000
+        row[D.POSITION] = row[D.GONE] = item.first
         for field in (
-            k.D_READ_AT, k.D_REPLAY_AT, k.D_ARM_AT, k.D_TIMER_AT, k.D_TICK_AT, k.D_POLL_AT, k.D_NEXT,
+            D.READING_DONE_AT, D.REPLAYING_DONE_AT, D.ARMED_DONE_AT, D.TIMER_AT, D.TICK_AT, D.POLL_AT, D.NEXT_AT,
         ):  # fmt: skip
-            row[field] = k.NEVER
+            row[field] = NEVER
         ports += item.ports
     return rows, _array(ports)
 
 
 def _ports(world: World) -> np.ndarray:
-    rows = np.zeros((len(world.ports), k.P_COUNT), np.int64)
+    rows = np.zeros((len(world.ports), P.WIDTH), np.int64)
     for row, item in zip(rows, world.ports, strict=True):
-        row[k.P_WORKER], row[k.P_DISPATCHER], row[k.P_QUEUE] = item.worker, item.dispatcher, item.queue
-        row[k.P_RECONNECT_AT] = row[k.P_NACK_AT] = k.NEVER
+        row[P.WORKER], row[P.DISPATCHER], row[P.QUEUE] = item.worker, item.dispatcher, item.queue
+        row[P.RECONNECT_AT] = row[P.NACK_TIMER_AT] = NEVER
     return rows
 
 
 def _workers(world: World) -> tuple[np.ndarray, np.ndarray]:
-    rows = np.zeros((len(world.workers), k.W_COUNT), np.int64)
+    rows = np.zeros((len(world.workers), W.WIDTH), np.int64)
     ports: list[int] = []
     for row, item in zip(rows, world.workers, strict=True):
-        row[k.W_PROCESSING], row[k.W_EXPONENTIAL] = item.processing_us, item.exponential
-        # 2 says: connects at the start.
-        row[k.W_JOINED] = 2 if item.joined else 0
-        row[k.W_PORT], row[k.W_PORTS] = len(ports), len(item.ports)
-        row[k.W_NEXT] = k.NEVER
+        row[W.PROCESSING_US], row[W.EXPONENTIAL] = item.processing_us, item.exponential
+        row[W.JOINED] = JOINS_AT_START if item.joined else 0
+        row[W.FIRST_PORT], row[W.PORT_COUNT] = len(ports), len(item.ports)
+        row[W.NEXT_AT] = NEVER
         ports += item.ports
     return rows, _array(ports)
 
 
 def _steps(world: World) -> np.ndarray:
-    rows = np.zeros((len(world.steps), k.X_COUNT), np.int64)
+    rows = np.zeros((len(world.steps), X.WIDTH), np.int64)
     for row, step in zip(rows, world.steps, strict=True):
         rates: Rates = step.rates
         row[:] = (
@@ -284,5 +334,5 @@ def _table(rows: Sequence[tuple[int, ...]], columns: int) -> np.ndarray:
     return np.array(rows, np.int64).reshape(-1, columns)
 
 
-assert len(COUNTS) == k.T_COUNT, "columns.COUNTS and the kernel's totals must agree"
-assert k.S_COUNT == len(COUNTS) + len(GAUGES) == k.S_TOKENS + len(EVENTS)
+assert len(COUNTS) == T.WIDTH, "columns.COUNTS and the kernel's totals must agree"
+assert S.WIDTH == len(COUNTS) + len(GAUGES) == S.TOKENS + len(EVENTS)

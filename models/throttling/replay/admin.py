@@ -1,4 +1,4 @@
-"""What the admin API said of a topic. In: a lake, or rows, a topic and a time; out: rows of ``limits`` and ``topic_stats``, the version."""
+"""What the admin API reported about a topic. In: a lake, or rows, a topic and a time; out: rows of ``limits`` and ``topic_stats``, the version."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from throttlescope.models.throttling.replay.observed import LimitKey
 
 
 @dataclass(frozen=True, eq=False)
-class Said:
+class TopicFacts:
     """What is known of a topic besides its samples.
 
     Attributes
@@ -36,11 +36,11 @@ class Said:
         return found
 
 
-def said_of(lake: Lake, cluster: str, topic: str) -> Said:
+def topic_facts(lake: Lake, cluster: str, topic: str) -> TopicFacts:
     """What a lake has of a topic."""
     where = (pc.field("cluster") == cluster) & (pc.field("topic") == topic)
     limits, stats = (lake.read(table, where=where).to_pylist() for table in ("limits", "topic_stats"))
-    return Said(limits, stats, version(lake, cluster))
+    return TopicFacts(limits, stats, version(lake, cluster))
 
 
 def newest(rows: Iterable[Mapping], end_ms: int) -> list[Mapping]:

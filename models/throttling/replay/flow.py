@@ -20,14 +20,14 @@ from throttlescope.models.throttling.replay.change import Change
 from throttlescope.models.throttling.replay.ground import Ground
 from throttlescope.models.throttling.replay.notes import notes_of
 from throttlescope.models.throttling.replay.observed import Observed
-from throttlescope.models.throttling.replay.outlook import POINTS, held_by, used_shares
+from throttlescope.models.throttling.replay.outlook import POINTS, limiting_factor_of, used_shares
 from throttlescope.models.throttling.replay.rebuild import (
     Assumed,
-    asked_dispatchers,
     batched,
     future_world,
     own_limits,
     recorded_entries,
+    selected_dispatchers,
 )
 from throttlescope.models.throttling.replay.replay import (
     check_change,
@@ -153,7 +153,7 @@ def error_share(ground: Ground) -> float:
 
 def _service(ground: Ground, assumed: Assumed, change: Change, machine: Machine) -> Service:
     # What comes matters for limits that are relative to it alone: the full backlog hides it otherwise.
-    return ground.kept(
+    return ground.cached(
         ("service", repr((assumed, change, machine))), lambda: _measured(ground, assumed, change, machine)
     )
 
@@ -166,7 +166,7 @@ def _measured(ground: Ground, assumed: Assumed, change: Change, machine: Machine
     every_s = max(1, period_s // ROWS_OF_PERIOD)
     world = future_world(full, assumed, change, seconds, machine)
     totals = run(world, machine, every_s, ground.engine)
-    mine = asked_dispatchers(world, observed.partition)
+    mine = selected_dispatchers(world, observed.partition)
     # Acknowledgements reduce a backlog; a slow consumer still gets a queue of a thousand messages at once.
     acked = totals["acked_entries"]
     waiting = totals["backlog_entries"][:, mine].sum(axis=1)
@@ -215,7 +215,7 @@ def _full(observed: Observed, change: Change) -> Observed:
 
 def _pooled(parts: Mapping[int, np.ndarray], served: Service) -> list[tuple[np.ndarray, tuple[float, float]]]:
     """Partitions apart, each with what it is served; together where the consumers hold them, who help wherever something waits."""
-    if held_by(served.used) == "consumers":
+    if limiting_factor_of(served.used) == "consumers":
         return [(np.sum(list(parts.values()), axis=0), served.of())]
     return [(part, served.of(partition)) for partition, part in parts.items()]
 
@@ -316,6 +316,6 @@ def _outlook(
         backlog_entries=np.round(waiting).astype(np.int64),
         growth_entries_per_s=(ends - begins) / span_s,
         out_msg_per_s=out_per_s * observed.messages_per_entry,
-        held_by="arrivals" if drain_s == 0 else held_by(served.used),
+        held_by="arrivals" if drain_s == 0 else limiting_factor_of(served.used),
         used={name: share * busy for name, share in served.used.items()},
     )

@@ -25,7 +25,7 @@ from throttlescope.models.throttling.replay.speed import Speed, fit_speed
 #: Between two scrapes nothing is known, so arrivals are compared over minutes.
 MINUTE_S = 60.0
 #: A page asks one ground for hundreds of changes: what is kept of each kind.
-MOST_KEPT = {"speed": 8, "future": 4, "past": 60, "service": 200}
+MOST_CACHED = {"speed": 8, "future": 4, "past": 60, "service": 200}
 
 T = TypeVar("T")
 
@@ -49,7 +49,7 @@ class Ground:
     machine: Machine = LAB
     engine: Engine = "kernel"
     fitted_on: Observed | None = None
-    _kept: dict[tuple, Any] = field(default_factory=dict)
+    _cache: dict[tuple, Any] = field(default_factory=dict)
 
     @cached_property
     def arrivals(self) -> Arrivals:
@@ -88,25 +88,25 @@ class Ground:
                 self.fitted_on or self.observed, self.assumed("fitted", assumed_ms), self.machine, self.engine
             )
 
-        return self.kept(("speed", assumed_ms), fit)
+        return self.cached(("speed", assumed_ms), fit)
 
     def future(self, drained_below_entries: int, horizon_s: int) -> Future:
         """Futures from the window's end on; each that was simulated is kept."""
         backlog = int(self.observed.backlog_entries[-1])
-        return self.kept(
+        return self.cached(
             ("future", drained_below_entries, horizon_s),
             lambda: Future(self.observed, backlog, drained_below_entries, horizon_s, self.engine),
         )
 
-    def kept(self, request: tuple, find: Callable[[], T]) -> T:
-        """A cached result, or a new one: the newest :data:`MOST_KEPT` of each kind are kept; ``request`` begins with the kind."""
-        found = self._kept.pop(request, None)
+    def cached(self, request: tuple, find: Callable[[], T]) -> T:
+        """A cached result, or a new one: the newest :data:`MOST_CACHED` of each kind are kept; ``request`` begins with the kind."""
+        found = self._cache.pop(request, None)
         if found is None:
             found = find()
-        self._kept[request] = found
-        kind = [key for key in self._kept if key[0] == request[0]]
-        for key in kind[: -MOST_KEPT[request[0]]]:
-            self._kept.pop(key, None)
+        self._cache[request] = found
+        kind = [key for key in self._cache if key[0] == request[0]]
+        for key in kind[: -MOST_CACHED[request[0]]]:
+            self._cache.pop(key, None)
         return found
 
 

@@ -1,4 +1,4 @@
-"""A window out of samples. In: series of a topic and its brokers, what the admin API said; out: an :class:`Observed`."""
+"""A window out of samples. In: series of a topic and its brokers, what the admin API reported; out: an :class:`Observed`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from throttlescope.ingest.core.selector import NAME_LABEL
 from throttlescope.ingest.core.subscription_name import SubscriptionName
 from throttlescope.ingest.core.system_names import is_system_subscription
 from throttlescope.ingest.core.times import format_time
-from throttlescope.models.throttling.replay.admin import Said, newest
+from throttlescope.models.throttling.replay.admin import TopicFacts, newest
 from throttlescope.models.throttling.replay.align import added, merged_times, stood
 from throttlescope.models.throttling.replay.observed import Observed, PartitionSamples, Reader, ReaderSamples
 from throttlescope.models.throttling.replay.series import (
@@ -45,7 +45,7 @@ def observed_of(
     cluster: str,
     name: SubscriptionName,
     series: Iterable[Series],
-    said: Said,
+    facts: TopicFacts,
     start_ms: int,
     end_ms: int,
     *,
@@ -81,7 +81,7 @@ def observed_of(
             expected=f"at least {LEAST_SCRAPES}{more}",
             fix="widen the window, or choose another time",
         )
-    return _observed(cluster, name, times_ms, within, said, end_ms)
+    return _observed(cluster, name, times_ms, within, facts, end_ms)
 
 
 def is_of(name: SubscriptionName, labels: Mapping[str, str]) -> bool:
@@ -103,7 +103,7 @@ def _observed(
     name: SubscriptionName,
     times_ms: np.ndarray,
     series: list[Series],
-    said: Said,
+    facts: TopicFacts,
     end_ms: int,
 ) -> Observed:
     by_metric: dict[str, list[Series]] = {}
@@ -137,7 +137,7 @@ def _observed(
         if item.labels[NAME_LABEL] == PERMITS and item.labels["subscription"] == name.subscription
     ]
     limited = by_metric.get(PUBLISH_LIMITED)
-    stats = newest(said.topic_stats, end_ms)
+    stats = newest(facts.topic_stats, end_ms)
     return Observed(
         cluster=cluster,
         namespace=backlogs[0].labels["namespace"],
@@ -148,10 +148,10 @@ def _observed(
         partitions=partitions,
         readers=readers,
         types={row["subscription"]: row["subscription_type"] for row in stats if row["subscription_type"]},
-        limit_rows=said.limit_rows(end_ms),
+        limit_rows=facts.limit_rows(end_ms),
         messages_per_entry=_messages_per_entry(by_metric, partitions, stats, name.subscription, times_ms),
         receiver_queue=int(max(permits)) if permits else None,
-        broker_version=said.broker_version,
+        broker_version=facts.broker_version,
         gaps=[(int(times_ms[at]), int(times_ms[at + 1])) for at in wide],
         restarts_ms=sorted(restarts),
         # Set to 0 by the broker every 60 s: what is above 0 was counted since then, whatever the value before.

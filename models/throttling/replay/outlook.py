@@ -15,11 +15,11 @@ from throttlescope.models.throttling.replay.change import Change
 from throttlescope.models.throttling.replay.observed import Observed
 from throttlescope.models.throttling.replay.rebuild import (
     Assumed,
-    asked_dispatchers,
     batched,
     future_world,
     real_messages,
     recorded_entries,
+    selected_dispatchers,
 )
 from throttlescope.models.throttling.simulate import run
 from throttlescope.models.throttling.world import World
@@ -61,7 +61,7 @@ class Future:
             every_s = max(1, -(-seconds // POINTS))
             world = future_world(self.observed, assumed, change, seconds, machine)
             totals = run(world, machine, every_s, self.engine)
-            mine = asked_dispatchers(world, self.observed.partition)
+            mine = selected_dispatchers(world, self.observed.partition)
             waiting = waiting_entries(self.observed, change, totals, mine)
             low = np.flatnonzero(waiting <= self.drained_below_entries)
             if nothing_to_drain:
@@ -85,7 +85,7 @@ class Future:
             backlog_entries=waiting,
             growth_entries_per_s=float(waiting[rows - 1] - self.backlog_entries) / span_s,
             out_msg_per_s=out / span_s,
-            held_by="arrivals" if drain_s == 0 else held_by(used),
+            held_by="arrivals" if drain_s == 0 else limiting_factor_of(used),
             used=used,
         )
 
@@ -105,7 +105,7 @@ def waiting_entries(observed: Observed, change: Change, totals: dict, dispatcher
     return waiting if times == 1 else np.round(waiting * times).astype(np.int64)
 
 
-def held_by(used: Mapping[str, float]) -> str:
+def limiting_factor_of(used: Mapping[str, float]) -> str:
     """What is used most; the broker's reads where none is used much."""
     name = max(used, key=used.__getitem__)
     return name if used[name] >= HOLDS_FROM_SHARE else "reads"
@@ -113,7 +113,7 @@ def held_by(used: Mapping[str, float]) -> str:
 
 def used_shares(observed: Observed, world: World, totals: dict, rows: int, seconds: int) -> dict[str, float]:
     """How much of every limiter and of the consumers is used in a world's first rows."""
-    every = asked_dispatchers(world)
+    every = selected_dispatchers(world)
     workers = [
         item
         for item in world.workers
@@ -124,7 +124,7 @@ def used_shares(observed: Observed, world: World, totals: dict, rows: int, secon
         return {"consumers": 1.0}
     out_per_s = float(totals["out_messages"][rows - 1, every].sum()) / seconds
     used = {"consumers": out_per_s * workers[0].processing_us / (active * 1_000_000)}
-    for number in asked_dispatchers(world, observed.partition):
+    for number in selected_dispatchers(world, observed.partition):
         for level_number, level in enumerate(LEVELS):
             index = world.dispatchers[number].limiters[level_number]
             rates = world.limiters[index].rates

@@ -11,7 +11,7 @@ from throttlescope.ingest.core.errors import InputError
 from throttlescope.ingest.core.subscription_name import SubscriptionName
 from throttlescope.ingest.core.times import block_start
 from throttlescope.ingest.lake import Lake
-from throttlescope.models.throttling.replay.admin import said_of
+from throttlescope.models.throttling.replay.admin import topic_facts
 from throttlescope.models.throttling.replay.observed import Observed
 from throttlescope.models.throttling.replay.observed_window import is_of, observed_of
 from throttlescope.models.throttling.replay.series import (
@@ -65,8 +65,8 @@ def read_observed(
     (cluster,) = {row["cluster"] for row in known}
     series = _series(lake, name.topic, cluster, start_ms, end_ms)
     there = (min(row["first_ms"] for row in known), max(row["last_ms"] for row in known))
-    said = said_of(lake, cluster, name.topic)
-    return observed_of(cluster, name, series, said, start_ms, end_ms, there=there)
+    facts = topic_facts(lake, cluster, name.topic)
+    return observed_of(cluster, name, series, facts, start_ms, end_ms, there=there)
 
 
 def _known(lake: Lake, name: SubscriptionName, cluster: str | None) -> list[dict]:

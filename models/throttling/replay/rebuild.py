@@ -119,7 +119,7 @@ def window_world(
     return world
 
 
-def asked_dispatchers(world: World, partition: int | None = None) -> list[int]:
+def selected_dispatchers(world: World, partition: int | None = None) -> list[int]:
     """Numbers of the dispatchers of the selected partitions."""
     return [
         number

@@ -13,12 +13,17 @@ from throttlescope.models.throttling.replay.answer import Forecast, Outlook, Rep
 from throttlescope.models.throttling.replay.change import Change
 from throttlescope.models.throttling.replay.ground import Ground
 from throttlescope.models.throttling.replay.notes import notes_of
-from throttlescope.models.throttling.replay.outlook import POINTS, held_by, used_shares, waiting_entries
+from throttlescope.models.throttling.replay.outlook import (
+    POINTS,
+    limiting_factor_of,
+    used_shares,
+    waiting_entries,
+)
 from throttlescope.models.throttling.replay.rebuild import (
     Assumed,
-    asked_dispatchers,
     batched,
     real_messages,
+    selected_dispatchers,
     window_world,
 )
 from throttlescope.models.throttling.replay.replay import check_change, drained_below, given_capacity
@@ -58,7 +63,7 @@ def rewind(ground: Ground, change: Change, *, drained_below_entries: int | None 
     def forecast(what: Change, known: bool) -> Forecast:
         def past(which: str, machine: Machine) -> Outlook:
             assumed = ground.assumed(which, assumed_ms)
-            return ground.kept(
+            return ground.cached(
                 ("past", below, repr((assumed, what, machine))),
                 lambda: _past(ground, assumed, what, machine, below),
             )
@@ -84,7 +89,7 @@ def _past(ground: Ground, assumed: Assumed, change: Change, machine: Machine, be
     seconds = max(1, int(observed.elapsed_s))
     every_s = max(1, -(-seconds // POINTS))
     totals = run(world, machine, every_s, ground.engine)
-    mine = asked_dispatchers(world, observed.partition)
+    mine = selected_dispatchers(world, observed.partition)
     waiting = waiting_entries(observed, change, totals, mine)
     rows, span_s = len(waiting), len(waiting) * every_s
     above = np.flatnonzero(waiting > below)
@@ -98,6 +103,6 @@ def _past(ground: Ground, assumed: Assumed, change: Change, machine: Machine, be
         backlog_entries=waiting,
         growth_entries_per_s=float(waiting[-1] - observed.backlog_entries[0]) / span_s,
         out_msg_per_s=out / span_s,
-        held_by=held_by(used),
+        held_by=limiting_factor_of(used),
         used=used,
     )

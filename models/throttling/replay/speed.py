@@ -1,8 +1,8 @@
-"""How fast a broker reads, as far as a window shows. In: the window and what is assumed of it; out: a :class:`Speed`.
+"""Read speed of a broker, estimated from a window. In: the window and what is assumed about it. Out: a :class:`Speed`.
 
 No metric says how long a read takes, and it decides how much of a limit is lost between two reads and how fast a backlog is read
-that nothing else holds back. The latencies that were fitted to a lab of two busy cores are the slowest that are tried; what replays
-the window as well as the best one does may be true as well.
+that nothing else limits. The latencies that were fitted to a lab of two busy cores are the slowest that are tried; every speed that
+replays the window as well as the best one is considered possible.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 
 from throttlescope.models.throttling.machine import Machine
 from throttlescope.models.throttling.replay.observed import Observed
-from throttlescope.models.throttling.replay.rebuild import Assumed, asked_dispatchers, window_world
+from throttlescope.models.throttling.replay.rebuild import Assumed, selected_dispatchers, window_world
 from throttlescope.models.throttling.simulate import run
 
 #: Latencies that are tried, as shares of the machine's.
@@ -80,7 +80,7 @@ def _replayed(
 ) -> tuple[np.ndarray, float]:
     """Backlog at every second of the window, and how far it is from the recorded one."""
     world = window_world(observed, assumed, machine)
-    mine = asked_dispatchers(world, observed.partition)
+    mine = selected_dispatchers(world, observed.partition)
     backlog = run(world, machine, 1, engine)["backlog_entries"][:, mine].sum(axis=1)
     recorded = observed.backlog_entries
     seconds = ((observed.times_ms - observed.times_ms[0]) // 1000).astype(int)

@@ -1,4 +1,4 @@
-"""Dispatch limits in a scenario: in, level, place and rates; out, one checked limit."""
+"""Dispatch limits in a scenario. In: level, policy and rates. Out: one validated limit."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from throttlescope.models.throttling.scenario.model import Model
 
 Level = Literal["broker", "topic", "subscription"]
 
-#: Above this no machine dispatches; a larger number is a typing error.
+#: No machine dispatches faster; a larger number is a typing error.
 MAX_RATE = 10**10
 MAX_PERIOD_S = 86_400
 #: Rate times period: so that microseconds times tokens stay within 64 bits.

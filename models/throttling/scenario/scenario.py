@@ -74,7 +74,7 @@ class Scenario(Model):
                 place = f"timeline.{state.name}.truth.{number}"
                 for partition in truth.partitions or ():
                     self._has(place, truth.subscription, partition)
-                self._can_be_told(place, state.name, truth)
+                self._has_needed_check(place, state.name, truth)
         for producer in self.producers:
             if producer.hot is not None:
                 partitions = self.topic(producer.topic).partitions
@@ -107,7 +107,7 @@ class Scenario(Model):
             if partition not in self.partitions_of(topic):
                 raise ValueError(f"{place}: {topic} has no partition {partition}")
 
-    def _can_be_told(self, place: str, state: str, truth: Truth) -> None:
+    def _has_needed_check(self, place: str, state: str, truth: Truth) -> None:
         """A truth about a part of a state needs the check that sees where the part ends or begins."""
         needed = {"until_drained": Drains, "until_loss": Loses, "since_loss": Loses}.get(truth.part)
         if needed is not None and not any(

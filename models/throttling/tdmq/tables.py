@@ -1,4 +1,4 @@
-"""The tables of a run: in, its records; out, Arrow tables. Their columns are declared here and printed on the page.
+"""The tables of a simulation run. In: its records. Out: Arrow tables. Their columns are declared here and printed in the documentation.
 
 Times are microseconds from the beginning of the run, ranges are [start, end). NULL means that it did not happen before the
 end of the run, or that there is no limit.

@@ -14,17 +14,17 @@ from throttlescope.app.services.promql.errors import ApiError
 def test_place_is_released_after_an_error():
     concurrency = ConcurrencyLimit(1, 0)
     for _ in range(3):
-        with pytest.raises(ZeroDivisionError), concurrency.place(1.0):
+        with pytest.raises(ZeroDivisionError), concurrency.slot(1.0):
             raise ZeroDivisionError
-    with concurrency.place(60.0) as left_s:
+    with concurrency.slot(60.0) as left_s:
         assert 30 < left_s <= 60
 
 
 def test_query_beyond_the_queue_is_refused_immediately():
     concurrency = ConcurrencyLimit(1, 0)
-    with concurrency.place(1.0):
+    with concurrency.slot(1.0):
         begun_s = time.monotonic()
-        with pytest.raises(ApiError, match="too many queries") as caught, concurrency.place(120.0):
+        with pytest.raises(ApiError, match="too many queries") as caught, concurrency.slot(120.0):
             pytest.fail("it was let in")
         assert (caught.value.code, caught.value.kind) == (503, "unavailable")
         assert time.monotonic() - begun_s < 60
@@ -32,8 +32,8 @@ def test_query_beyond_the_queue_is_refused_immediately():
 
 def test_waiting_counts_toward_the_timeout():
     concurrency = ConcurrencyLimit(1, 1)
-    with concurrency.place(1.0):
-        with pytest.raises(ApiError, match="timed out in query queue") as caught, concurrency.place(0.05):
+    with concurrency.slot(1.0):
+        with pytest.raises(ApiError, match="timed out in query queue") as caught, concurrency.slot(0.05):
             pytest.fail("it was let in")
         assert (caught.value.code, caught.value.kind) == (503, "timeout")
 
@@ -43,7 +43,7 @@ def test_running_queries_never_exceed_the_limit():
 
     def query():
         nonlocal at_work, most
-        with concurrency.place(30.0) as left_s:
+        with concurrency.slot(30.0) as left_s:
             with lock:
                 at_work += 1
                 most = max(most, at_work)

@@ -23,7 +23,7 @@ from throttlescope.app.rules_export.rule_records import Alerting
 from throttlescope.app.server.app import create_app
 from throttlescope.app.services.promql.concurrency import QueryLimits
 from throttlescope.app.web.address.alerts import AlertsAddress
-from throttlescope.app.web.data.promql import asking_of
+from throttlescope.app.web.data.promql import promql_access
 from throttlescope.app.web.data.reader import LakeReader
 from throttlescope.app.web.exported_rules import INHIBIT_PATH, RULES_PATH
 from throttlescope.app.web.pages.alerts import preview as view_module
@@ -56,8 +56,8 @@ def app(lake):
 
 
 def preview(app, lake, **parts):
-    view = read_view(asking_of(app), LakeReader(lake.root), AlertsAddress(**{**RANGE, **parts}))
-    return view, page(view, asking_of(app))
+    view = read_view(promql_access(app), LakeReader(lake.root), AlertsAddress(**{**RANGE, **parts}))
+    return view, page(view, promql_access(app))
 
 
 def read(tree) -> str:
@@ -135,7 +135,7 @@ def test_exported_alerts_are_listed_without_a_rule(app, lake):
 def test_rule_without_range_is_not_evaluated(app, lake):
     view, tree = preview(app, lake, rule=a.THROTTLED, start_ms=None, end_ms=None)
     assert view.plan is None
-    assert "Preview it on these hours" in read(tree)
+    assert "Preview it in this range" in read(tree)
     assert "throttlescope:limiter_binds_rho" in read(tree)
     copies = [
         AlertsAddress.parse(urlsplit(link.href).query)
@@ -156,10 +156,10 @@ def test_lake_without_samples_is_explained(sample_lake):
 @pytest.mark.long
 def test_firings_are_counted_judged_and_linked(app, lake):
     view, tree = preview(app, lake, text=LARGE)
-    said = {(one.firing.labels["subscription"], one.said) for one in view.judged}
+    said = {(one.firing.labels["subscription"], one.outcome) for one in view.judged}
     assert ("billing", REAL) in said
     assert ("features", UNDECIDED) not in said, "any cause but healthy is trouble, unknown too"
-    count = sum(one.said == REAL for one in view.judged)
+    count = sum(one.outcome == REAL for one in view.judged)
     assert count == len(view.judged) > 5
     assert f"It would have fired {count} times : {count} real" in read(tree)
     assert "every cause but healthy" in read(tree)
@@ -179,12 +179,14 @@ def test_kind_decides_which_firings_are_real(app, lake):
     by_kind = {}
     for kind in ("limit", "consumers", None):
         view, _ = preview(app, lake, text=LARGE, kind=kind)
-        by_kind[kind] = {one.firing.labels["subscription"]: one.said for one in view.judged}
+        by_kind[kind] = {one.firing.labels["subscription"]: one.outcome for one in view.judged}
     assert (by_kind["limit"]["billing"], by_kind["limit"]["ledger"]) == (REAL, NOT_REAL)
     assert (by_kind["consumers"]["billing"], by_kind["consumers"]["ledger"]) == (NOT_REAL, REAL)
     assert by_kind["limit"]["features"] == by_kind["consumers"]["features"] == UNDECIDED
     labelled, _ = preview(app, lake, text=rule("pulsar_subscription_back_log > 10000", cause="no_consumers"))
-    assert {one.firing.labels["subscription"] for one in labelled.judged if one.said == REAL} == {"archive"}
+    assert {one.firing.labels["subscription"] for one in labelled.judged if one.outcome == REAL} == {
+        "archive"
+    }
 
 
 @pytest.mark.long
@@ -215,7 +217,7 @@ def test_alert_without_a_cause_is_not_judged(app, lake):
 def test_topic_alert_is_compared_with_subscriptions(app, lake):
     text = rule("max by (cluster, topic) (pulsar_subscription_back_log) > 10000", cause="throttled")
     view, _ = preview(app, lake, text=text)
-    said = {one.firing.labels["topic"]: (one.said, one.then.key[-1]) for one in view.judged}
+    said = {one.firing.labels["topic"]: (one.outcome, one.main_verdict.key[-1]) for one in view.judged}
     assert said["persistent://shop/checkout/orders"] == (REAL, "billing")
     assert said["persistent://shop/checkout/payments"][0] == NOT_REAL
 
@@ -227,7 +229,7 @@ def test_rule_labels_without_a_subscription(app, lake):
     assert view.judged
     assert "\u202e" not in text_of(tree)
     view, tree = preview(app, lake, text=rule("sum(pulsar_subscription_back_log) > 0"))
-    assert {one.said for one in view.judged} == {None}
+    assert {one.outcome for one in view.judged} == {None}
     assert "no subscription" in read(tree)
 
 
@@ -257,7 +259,7 @@ def test_preview_evaluates_rules_the_alert_reads(app, lake):
     assert len(view.plan.rules) > 20
     assert view.plan.before_ms >= 6 * 60 * MINUTE_MS, "messages per entry are remembered for six hours"
     assert view.failures == ()
-    said = size_words(asking_of(app), AlertsAddress(a.UNEXPLAINED, **RANGE))
+    said = size_words(promql_access(app), AlertsAddress(a.UNEXPLAINED, **RANGE))
     assert plain(said).startswith(f"{len(view.plan.rules)} rules at {view.plan.moments} moments")
     assert "counts as real" in read(tree)
 
@@ -269,7 +271,7 @@ def test_preview_evaluates_rules_the_alert_reads(app, lake):
 def test_previews_share_the_concurrency_limit(lake):
     app = create_app(lake.root, limits=QueryLimits(running=1, waiting=0))
     query = "?" + urlsplit(AlertsAddress(None, LARGE, **RANGE).href()).query
-    with asking_of(app).place():
+    with promql_access(app).slot():
         assert "Too many queries run at once." in page_json(app, query)
     assert "It would have fired" in page_json(app, query)
     answer = app.server.test_client().get("/api/v1/query?query=1")

@@ -29,7 +29,7 @@ def test_throttled_answer_names_limit_and_source():
     }
     said = answer_of(row)
     assert plain(said.title) == (
-        "The topic message limit (500 msg per 10 s, set by namespace policy) holds this subscription back."
+        "The topic message limit (500 msg per 10 s, set by namespace policy) throttles this subscription."
     )
     assert plain(said.sure) == "93 % confidence"
     assert said.never == "Do not add consumers: they would share the same limit."
@@ -39,11 +39,11 @@ def test_throttled_answer_names_limit_and_source():
 def test_limit_never_read_has_no_value():
     assert (
         answer_of(verdict(5, 10, "throttled", "broker.msg")).title
-        == "The broker message limit holds this subscription back."
+        == "The broker message limit throttles this subscription."
     )
     assert (
         answer_of(verdict(5, 10, "throttled", "topic.msg"), limits=[]).title
-        == "The topic message limit holds this subscription back."
+        == "The topic message limit throttles this subscription."
     )
 
 

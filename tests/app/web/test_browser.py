@@ -49,7 +49,7 @@ def test_search_leads_to_subscription_and_cause(monitored):
     page.click("#subscriptions-grid .ag-row a")
     page.wait_for_selector("#answer")
     assert page.inner_text("#answer").replace("\N{NO-BREAK SPACE}", " ") == (
-        "The subscription message limit (50 msg per 1 s, set by subscription policy) holds this subscription back."
+        "The subscription message limit (50 msg per 1 s, set by subscription policy) throttles this subscription."
     )
     assert "Throttled" in page.inner_text(".answer-top")
     assert "93" in page.inner_text(".sure")
@@ -150,7 +150,7 @@ def test_zoom_applies_to_all_charts(monitored):
     )
     page.mouse.move(ribbon["x"] + ribbon["width"] * 0.1, ribbon["y"] + 20)
     page.mouse.click(ribbon["x"] + ribbon["width"] * 0.1, ribbon["y"] + 20)
-    page.wait_for_selector("text=Nothing holds this subscription back.")
+    page.wait_for_selector("text=No problem was found with this subscription.")
     assert "at=2026-11-20T01%3A02%3A00Z" in page.url
 
 

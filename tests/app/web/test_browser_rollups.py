@@ -1,4 +1,4 @@
-"""Roll-ups and limits in a real Chromium: from the table to a place, its limits over time, its neighbours; and which record won."""
+"""Roll-ups and limits in a real Chromium: from the table to a place, its limits over time, its neighbours; and which policy applies."""
 
 from __future__ import annotations
 
@@ -91,8 +91,8 @@ def test_limit_opens_with_its_records(monitored_limits):
     page.click("#limits-grid .ag-row a")
     page.wait_for_selector(".answer-body")
     said = page.inner_text("#limits-below").replace("\N{NO-BREAK SPACE}", " ")
-    assert "✓ wins" in said
-    assert "hidden by the topic policy" in said
+    assert "✓ applies" in said
+    assert "overridden by the topic policy" in said
     page.click(".answer-body:has-text('topic_dispatch_rate') summary >> nth=0")
     page.wait_for_selector("#limits-changes .plain-table")
     is_settled(page)

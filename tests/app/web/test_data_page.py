@@ -239,7 +239,9 @@ def test_search_offers_subscriptions(reader):
     said = page_text(reader, DataAddress("verdict"))
     assert "Which subscription? 3 of 3" in said
     assert "1 of 1" in page_text(reader, DataAddress("verdict", search="BILL"))
-    assert "No subscription fits these words." in page_text(reader, DataAddress("verdict", search="nobody"))
+    assert "No subscription matches these words." in page_text(
+        reader, DataAddress("verdict", search="nobody")
+    )
 
 
 # -- every part -------------------------------------------------------------------------------------

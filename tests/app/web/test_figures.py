@@ -81,7 +81,7 @@ def test_far_limit_does_not_flatten_rates(minutes_of):
 
 def test_shared_limit_shows_total_use(minutes_of):
     figure = figures.msg_rates_figure(minutes_of("search-index"), **BOUNDS)
-    assert max(trace(figure, "out, all under the topic limit").y) == pytest.approx(500)
+    assert max(trace(figure, "out, all that share the topic limit").y) == pytest.approx(500)
     assert max(trace(figure, "out (dispatched)").y) < 70
 
 

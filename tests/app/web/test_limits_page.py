@@ -1,4 +1,4 @@
-"""Limits and policies: one row per limiter, which record won, what changed, and which kind of nothing it is when there is nothing."""
+"""Limits and policies: one row per limiter, which policy applies, what changed, and which kind of nothing it is when there is nothing."""
 
 from __future__ import annotations
 
@@ -211,11 +211,11 @@ def test_records_show_winner_and_hidden_ones(limits_reader):
     for words in (
         "Limits of s topic persistent://t/n/x · not partitioned · cluster recorded",
         "broker.msg 5 000 msg per 1 s",
-        "subscription.bytes none left out by the topic policy, which wins whole",
-        "topic policy 500 msg per 10 s; bytes not limited ✓ wins",
-        "namespace policy 9 000 B (8.79 KiB) per 1 s; messages not limited hidden by the topic policy",
-        "broker's configuration file nothing (both rates 0 or less count as not set) nothing to hide",
-        "What the admin API said",
+        "subscription.bytes none not set by the topic policy, which applies as a whole",
+        "topic policy 500 msg per 10 s; bytes not limited ✓ applies",
+        "namespace policy 9 000 B (8.79 KiB) per 1 s; messages not limited overridden by the topic policy",
+        "broker's configuration file nothing (both rates 0 or less count as not set) not set",
+        "Answers of the admin API",
         "topic_dispatch_rate of persistent://t/n/x",
         '"dispatchThrottlingRateInMsg": 120',
         "subscription_dispatch_rate of persistent://t/n/x#s · nothing is set",

@@ -197,7 +197,7 @@ def test_forecasts_say_whether_their_target_is_met():
     said = read(models.forecasts(found))
     assert said.startswith("Drains: measured inside the 90 % interval")
     assert unseen["wilson"][1] < found["target"]["wanted"]
-    assert "✖ missed Wanted: the Wilson interval contains 90.0 %" in said
+    assert "✖ missed Target: the Wilson interval contains 90.0 %" in said
     for share in (unseen, judged):
         assert (
             f"{share['inside']} of {share['decided']} = {percent(share['inside'], share['decided'])}" in said

@@ -202,12 +202,12 @@ def test_the_answer_comes_before_everything_else(page):
     top, _, rest = said.partition("Verdict over time")
     assert "▲ Throttled 93 % confidence" in top
     assert (
-        "The subscription message limit (50 msg per 1 s, set by subscription policy) holds this subscription back."
+        "The subscription message limit (50 msg per 1 s, set by subscription policy) throttles this subscription."
         in top
     )
     assert "Since 2026-11-20 01:02:00 UTC, for 1 h 58 m. 214 k entries wait, +7.76 k over 5 m." in top
     assert "Dispatch runs at 99 % of the subscription message limit." in top
-    assert "Not: Do not add consumers: they would share the same limit." in top
+    assert "Caution: Do not add consumers: they would share the same limit." in top
     assert "The naive rule says: ▲ a limit (agrees)" in top
     assert "data up to 2026-11-20 03:00:00 UTC" in top
     assert "Its throttle events prove nothing" in rest
@@ -262,7 +262,7 @@ def test_charts_have_no_cloud_button(page):
 def test_past_window_is_shown_by_address(page):
     past = page("billing", at_ms=START_MS + 30 * MINUTE_MS)
     said = read(past)
-    assert "Nothing holds this subscription back." in said
+    assert "No problem was found with this subscription." in said
     assert "not the newest; newest: ▲ Throttled subscription.msg" in said
     assert "window 2026-11-20 00:25:00 to 00:30:00 UTC" in said
     assert "▲ Throttled subscription.msg 01:02:00 to 03:00:00 UTC, 1 h 58 m" in said
@@ -281,7 +281,7 @@ def test_limit_removed_in_window_is_shown(tmp_path):
     said = read(subscription.page(dataclasses.replace(view, verdict=verdict)))
     assert (
         "Until 02:57:00 UTC the subscription message limit (50 msg per 1 s, set by subscription policy) "
-        "held this subscription back."
+        "throttled this subscription."
     ) in said
     assert "subscription message limit : 50 msg per 1 s" in said
     assert "lifted at 02:57:00 UTC" in said

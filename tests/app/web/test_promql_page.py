@@ -23,7 +23,7 @@ from throttlescope.app.services.promql.concurrency import ConcurrencyLimit, Quer
 from throttlescope.app.services.promql.errors import ApiError
 from throttlescope.app.web.address.promql import PromqlAddress
 from throttlescope.app.web.client_disconnect import disconnect_check
-from throttlescope.app.web.data.promql import LONGEST_S, asking_of
+from throttlescope.app.web.data.promql import LONGEST_S, promql_access
 from throttlescope.app.web.pages.promql.completions import completions
 from throttlescope.app.web.pages.promql.evaluation import read_view
 from throttlescope.app.web.pages.promql.page import page
@@ -56,9 +56,9 @@ def app(lake):
 
 def evaluate(app, query="", **parts):
     view = read_view(
-        asking_of(app), PromqlAddress(query, **{"start_ms": START_MS, "end_ms": END_MS, **parts})
+        promql_access(app), PromqlAddress(query, **{"start_ms": START_MS, "end_ms": END_MS, **parts})
     )
-    return view, page(view, asking_of(app))
+    return view, page(view, promql_access(app))
 
 
 def page_text(app, query="", **parts) -> str:
@@ -149,8 +149,8 @@ def test_long_table_reports_omitted_rows(app):
 def test_scalar_string_and_empty_results(app):
     assert "1 line, at" in page_text(app, "1 + 1")
     assert "A string: a ⟨U+000A⟩ b" in page_text(app, '"a \\n b"')
-    assert "No series has a value then." in page_text(app, "no_such_metric")
-    assert "No series has a value then." in page_text(app, "no_such_metric", tab="graph")
+    assert "No series has a value at that time." in page_text(app, "no_such_metric")
+    assert "No series has a value at that time." in page_text(app, "no_such_metric", tab="graph")
 
 
 @pytest.mark.long
@@ -168,7 +168,7 @@ def test_graph_draws_at_most_fifty_series(app):
     _, tree = evaluate(app, "many", tab="graph")
     text = " ".join(plain(text_of(tree)).split())
     assert "60 series" in text
-    assert "drawn are the 50 with the greatest values, 10 more are not" in text
+    assert "shown are the 50 with the greatest values; 10 more are hidden" in text
     (graph,) = find(tree, "Graph")
     assert len(graph.figure.data) == MOST_LINES == 50
     assert {max(trace.y) for trace in graph.figure.data} == set(range(10, 60))
@@ -216,7 +216,7 @@ def test_notes_are_shown_with_their_kind(app):
 
 def test_explain_matches_the_command(app):
     view, tree = evaluate(app, "sum(rate(many[5m]))", tab="explain")
-    text = asking_of(app).queries.explain("sum(rate(many[5m]))", START_MS, END_MS, view.step_ms)
+    text = promql_access(app).queries.explain("sum(rate(many[5m]))", START_MS, END_MS, view.step_ms)
     (shown,) = find(tree, "Pre")
     assert shown.children == text
     assert view.answer is None
@@ -270,7 +270,7 @@ def test_query_without_answer_is_explained(app, query, says, tab):
 
 def test_page_queries_share_the_concurrency_limit(lake):
     app = create_app(lake.root, limits=QueryLimits(running=1, waiting=0))
-    with asking_of(app).place():
+    with promql_access(app).slot():
         view, tree = evaluate(app, "up")
         assert "Too many queries run at once." in text_of(tree)
         answer = app.server.test_client().get("/api/v1/query?query=1")
@@ -288,14 +288,14 @@ def test_queries_are_limited_as_in_api(lake):
     assert re.search("waited too long|timed out", page_text(app, "many"))
     app = create_app(lake.root)
     assert "exceeded maximum resolution" in page_text(app, "up", tab="graph", step_ms=1)
-    assert asking_of(app).limits.options.timeout_s == LONGEST_S < Options().timeout_s
+    assert promql_access(app).limits.options.timeout_s == LONGEST_S < Options().timeout_s
 
 
 def test_cancelled_evaluation_ends(lake):
     app = create_app(lake.root)
     options = Options(is_cancelled=lambda: True)
     with pytest.raises(QueryCancelledError):
-        asking_of(app).queries.instant("many", END_MS, options)
+        promql_access(app).queries.instant("many", END_MS, options)
 
 
 def test_many_threads_notice_disconnected_client():
@@ -321,7 +321,7 @@ def test_many_threads_notice_disconnected_client():
 
 def test_concurrency_error_has_advice():
     concurrency = ConcurrencyLimit(1, 0)
-    with concurrency.place(1.0), pytest.raises(ApiError) as caught, concurrency.place(1.0):
+    with concurrency.slot(1.0), pytest.raises(ApiError) as caught, concurrency.slot(1.0):
         pytest.fail("it was let in")
     assert "Run it again" in text_of(fault_of_query("up", caught.value, timeout_s=50))
 
@@ -340,7 +340,7 @@ def test_every_supported_function_is_suggested():
 
 def test_empty_lake_is_explained(tmp_path):
     app = create_app(tmp_path)
-    assert read_view(asking_of(app), PromqlAddress("up")) is None
+    assert read_view(promql_access(app), PromqlAddress("up")) is None
     response = call(
         app.server.test_client(),
         "..promql-content.children...promql-shown.data..",

@@ -184,7 +184,7 @@ def test_each_empty_state_has_its_text(reader, tmp_path):
     assert "throttlescope run" in said
     nothing = parts(reader, RollupsAddress("namespace", search="nobody"))
     assert (
-        "No roll-up matches these filters. 34 subscription partitions are in the lake; no namespace fits"
+        "No roll-up matches these filters. 34 subscription partitions are in the lake; no namespace matches"
         in read(nothing[3])
     )
     assert find(nothing[3], "Link")[0].href == "/rollups?by=namespace&view=recent"
@@ -321,12 +321,12 @@ def test_rollup_page_reads_in_order(reader):
         "no verdicts from 24 h earlier to compare with",
         "ready entries (batches)",
         "data up to 2026-11-20 03:00:00 UTC",
-        "How full its limits were",
+        "Use of its limits over time",
         "90 % and more",
         "Subscriptions now",
         "greedy-export",
         "Backlogs in this range",
-        "Limited by, times added up",
+        "Time by cause",
         "Shared incidents",
         "the topic's limit",
         "Not seen here",

@@ -163,25 +163,31 @@ def test_healthy_subscription_has_no_advice_button(reader):
 
 @pytest.mark.long
 def test_worker_computes_one_advice_at_once(reader, monkeypatch):
-    data, places = state_of(read_view(reader, address("billing"))), ConcurrencyLimit(running=1, waiting=0)
+    data, concurrency = (
+        state_of(read_view(reader, address("billing"))),
+        ConcurrencyLimit(running=1, waiting=0),
+    )
     requests = []
     monkeypatch.setattr(
         advice, "advice_within", lambda *parts, **_: requests.append(parts) or AdviceOutcome(FOUND, None)
     )
-    assert advice.compute_advice(reader, places, data)["found"] is FOUND
+    assert advice.compute_advice(reader, concurrency, data)["found"] is FOUND
     (lake, question, at_ms) = requests[0]
     assert lake == reader.lake_path
     assert question.subscription == "persistent://shop/checkout/orders#billing"
     assert (question.cluster, at_ms) == ("sample-east", data["window_ms"][1])
-    with places.place(1):
-        assert "try again in a moment" in advice.compute_advice(reader, places, data)["why_not"]
-    assert "does not say" in advice.compute_advice(reader, places, {})["why_not"]
+    with concurrency.slot(1):
+        assert "try again in a moment" in advice.compute_advice(reader, concurrency, data)["why_not"]
+    assert "does not say" in advice.compute_advice(reader, concurrency, {})["why_not"]
 
 
 @pytest.mark.long
 def test_lake_without_samples_is_explained(reader):
-    data, places = state_of(read_view(reader, address("billing"))), ConcurrencyLimit(running=1, waiting=0)
-    found = advice.compute_advice(reader, places, data)
+    data, concurrency = (
+        state_of(read_view(reader, address("billing"))),
+        ConcurrencyLimit(running=1, waiting=0),
+    )
+    found = advice.compute_advice(reader, concurrency, data)
     assert found["found"] is None
     assert "Traceback" not in found["why_not"]
     assert "could not be computed" in read(advice.advice_of(found, data))

@@ -80,8 +80,10 @@ def test_intervals_show_open_ends_and_days():
 
 
 def test_only_old_forecasts_are_marked():
-    assert "Old: made 1 h earlier." in deadlines_text(forecast(made_at_ms=END_MS - 60 * MINUTE_MS))
-    assert "Old" not in deadlines_text(forecast(made_at_ms=END_MS - 15 * MINUTE_MS))
+    assert "Outdated: computed 1 h before this window's end." in deadlines_text(
+        forecast(made_at_ms=END_MS - 60 * MINUTE_MS)
+    )
+    assert "Outdated" not in deadlines_text(forecast(made_at_ms=END_MS - 15 * MINUTE_MS))
 
 
 def test_passed_deadline_is_shown_as_past():

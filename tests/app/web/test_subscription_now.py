@@ -85,7 +85,7 @@ def test_one_diagnosis_runs_and_one_waits(recorded, monkeypatch):
     assert begun.wait(60)
     threads[1].start()
     end_s = time.monotonic() + 60
-    while live._places._admitted._value:
+    while live._concurrency._admitted._value:
         assert time.monotonic() < end_s
         time.sleep(0.02)
     with pytest.raises(SourceError, match="Another diagnosis"):

@@ -68,9 +68,9 @@ def test_links_lead_to_same_times(billing_view):
         place = RollupsAddress.parse(urlsplit(links[f"its {by}"]).query)
         assert (place.by, place.name, place.cluster) == (by, name, "sample-east")
         assert (place.start_ms, place.end_ms) == (START_MS, END_MS)
-    past = DataAddress.parse(urlsplit(links["its inputs"]).query)
+    past = DataAddress.parse(urlsplit(links["inputs"]).query)
     assert (past.tab, past.subscription, past.at_ms) == ("verdict", billing_view.address.subscription, END_MS)
-    won = LimitsAddress.parse(urlsplit(links["which record won"]).query)
+    won = LimitsAddress.parse(urlsplit(links["which policy applies"]).query)
     assert won.subject == billing_view.address.subscription
 
 

@@ -121,7 +121,7 @@ def test_alert_to_change_takes_three_clicks(monitored):
     # What the annotation of an exported alert leads to.
     monitored.open(SubscriptionAddress(BILLING, at_ms=ADDRESS.end_ms).href())
     page.wait_for_selector("#answer")
-    assert "holds this subscription back" in page.inner_text("#answer")
+    assert "throttles this subscription" in page.inner_text("#answer")
     assert "First:" in page.inner_text(".answer")
     page.wait_for_selector(".section:has(h2:text-is('Evidence'))")
     subscription_page = page.url

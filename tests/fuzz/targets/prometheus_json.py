@@ -15,7 +15,7 @@ from throttlescope.ingest.core.series import Meter
 from throttlescope.ingest.lake.blocks import BlockBuffer
 from throttlescope.ingest.pull.plan import interval_of, measure
 from throttlescope.ingest.pull.pull import named_cluster
-from throttlescope.ingest.pull.wanted_metrics import Wanted, wanted_metrics
+from throttlescope.ingest.pull.wanted_metrics import WantedMetrics, wanted_metrics
 from throttlescope.ingest.sources.prometheus import PrometheusSource
 from throttlescope.ingest.sources.prometheus_api import PrometheusApi
 
@@ -66,7 +66,9 @@ _ASKED = {
     "vector": ("vector", lambda api: api.query("up", END_MS)),
     "measure": (
         "vector",
-        lambda api: measure(api, Wanted({"up": (metric_selector("up"),)}, ()), START_MS, END_MS, Meter()),
+        lambda api: measure(
+            api, WantedMetrics({"up": (metric_selector("up"),)}, ()), START_MS, END_MS, Meter()
+        ),
     ),
     "interval": ("vector", lambda api: interval_of(api, START_MS, END_MS, Meter())),
     "wanted": (

@@ -11,7 +11,7 @@ from deltalake import DeltaTable
 from tests.app.commands import throttlescope
 from tests.ingest.lake.small_disk import filled, small_disk
 from tests.ingest.lake.upkeep.made import add, rows_of, table_of, verdict
-from throttlescope.app.cli.library_errors import carried
+from throttlescope.app.cli.library_errors import wrapped_error
 from throttlescope.ingest.core.errors import ReadOnlyError
 from throttlescope.ingest.lake import Lake, write_data_file
 from throttlescope.ingest.lake.upkeep.check import check
@@ -47,7 +47,7 @@ DELTA = "Generic LocalFileSystem error\n  \x1b[31m↳\x1b[0m Unable to copy data
     ],
 )  # fmt: skip
 def test_library_messages_become_one_line(error, said):
-    ours = carried(error)
+    ours = wrapped_error(error)
     assert ours.exit_code == 1
     assert str(ours).startswith(said)
     assert "make room there" in str(ours)
@@ -60,7 +60,7 @@ def test_other_faults_are_not_taken_for_it():
         RuntimeError("os error 301"),
         ValueError("28"),
     ):
-        assert carried(error) is None
+        assert wrapped_error(error) is None
     assert str(full_disk_error("os error 122", "/srv")).startswith("The disk quota is used up; got /srv. Fix")
 
 
@@ -77,7 +77,7 @@ def test_other_faults_are_not_taken_for_it():
     ],
 )  # fmt: skip
 def test_forbidden_folder_is_one_line(error, said):
-    ours = carried(error)
+    ours = wrapped_error(error)
     assert ours.exit_code == 2
     assert str(ours).startswith(said)
     assert "--lake" in str(ours)

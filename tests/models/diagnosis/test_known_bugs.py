@@ -36,13 +36,14 @@ def test_versions_with_the_fix(issue, version, is_fixed):
 
 def test_a_verdict_names_bugs_without_a_known_fix():
     stuck = {bug.issue for bug in bugs_behind("replicator_stuck", ["4.2.4"])}
-    assert stuck == {25097, 25625}
-    assert {bug.issue for bug in bugs_behind("replicator_stuck", [])} == {25097, 25625, 26002, 26005, 26106}
+    assert stuck == {25097}
+    assert {bug.issue for bug in bugs_behind("replicator_stuck", ["4.2.2"])} == {25097, 26002, 26005, 26106}
+    assert bugs_behind("replicator_stuck", []) == ()
 
 
 def test_one_old_broker_is_enough():
-    assert _BUG_OF[26289] in bugs_behind("slow_consumers", ["4.2.5", "4.2.4"])
-    assert _BUG_OF[26289] not in bugs_behind("slow_consumers", ["4.2.5", "5.0.0"])
+    assert _BUG_OF[26289] in bugs_behind("unknown", ["4.2.5", "4.2.4"])
+    assert _BUG_OF[26289] not in bugs_behind("unknown", ["4.2.5", "5.0.0"])
 
 
 def test_healthy_names_no_bug():

@@ -72,7 +72,7 @@ def test_one_slow_of_three_is_named():
         consumer("1", acks=0.5, permits=0, unacked=10),
         consumer("2", acks=25, permits=0, unacked=10),
     )
-    assert (found.slow, found.waited_for, found.of, found.told_by) == (1, 3, 3, "metrics")
+    assert (found.slow, found.waited_for, found.of, found.measured_by) == (1, 3, 3, "metrics")
     assert slow_ids(found) == ["1"]
     assert "1 of 3 consumers is slow: name-1 does 0.5 msg/s" in found.text
 
@@ -173,7 +173,7 @@ def test_a_counter_that_restarts_counts_from_zero():
 
 def test_what_was_not_measured_is_not_told():
     nothing = slow_of()
-    assert (nothing.slow, nothing.of, nothing.told_by) == (None, 0, None)
+    assert (nothing.slow, nothing.of, nothing.measured_by) == (None, 0, None)
     assert "exposeConsumerLevelMetricsInPrometheus" in nothing.text
     without_permits = slow_of(consumer("0", acks=25), consumer("1", acks=1))
     assert without_permits.slow is None
@@ -199,7 +199,7 @@ ANSWER = {
 
 def test_admin_api_replaces_missing_scrapes():
     found = slow_of(stats=consumer_stats(3, json.dumps(ANSWER)))
-    assert (found.slow, found.of, found.told_by) == (1, 2, "admin")
+    assert (found.slow, found.of, found.measured_by) == (1, 2, "admin")
     assert "b at 10.0.0.8:5000 does 1 msg/s, holds 9 unacked" in found.text
     assert slow_of(stats=consumer_stats(4, json.dumps(ANSWER))).of == 0
 

@@ -276,7 +276,7 @@ def test_symptoms_have_cases_for_each_answer():
         (
             {"backlog": 12_480.0},
             "backlog_present",
-            "12,480 undelivered entries wait at the window's end, 2 min of publishing.",
+            "12,480 undelivered entries wait at the window's end, equal to 2 min of publishing.",
         ),
         (
             {"backlog": growing(0, 20)},
@@ -286,7 +286,7 @@ def test_symptoms_have_cases_for_each_answer():
         (
             {"limits": {"topic.msg": {"limit": 500, "rho": 0.99, "events": 1.0}}, "out_rate": 60.0},
             "limiter_at_limit",
-            "The topic's message limit (500 msg/s) is used to 99 % by the subscriptions that were read, to 12 % by this one.",
+            "The topic's message limit (500 msg/s) is 99 % used by the subscriptions that were read, 12 % by this one.",
         ),
         (
             {"limits": {"subscription.msg": {"limit": 50, "rho": 0.1, "events": 5.0}}},
@@ -297,8 +297,8 @@ def test_symptoms_have_cases_for_each_answer():
         (
             {"limits": {"broker.bytes": {"limit": 60_000_000, "period_s": 60, "rho": 0.1}}},
             "limiter_at_limit",
-            "The broker's byte limit (60,000,000 B per 60 s) is used to 10 % by the subscriptions that were read, "
-            "to 10 % by this one.",
+            "The broker's byte limit (60,000,000 B per 60 s) is 10 % used by the subscriptions that were read, "
+            "10 % by this one.",
         ),
     ],
 )

@@ -101,7 +101,7 @@ def test_unrelated_verdicts_do_not_count():
 @pytest.mark.long
 def test_answer_equals_a_single_replay(tmp_path):
     lake = lake_with(tmp_path, episode())
-    assert build(lake).asked == 1
+    assert build(lake).needed == 1
     found = answers(lake)["ders"]
     window = read_observed(lake, SELECTOR, AT_MS - 1_800_000, AT_MS)
     alone = counterfactuals(window, ("subscription.msg",), history=window)
@@ -129,7 +129,7 @@ def test_other_cause_keeps_the_answer(tmp_path):
 def test_episode_without_samples_affects_no_other(tmp_path):
     lake = lake_with(tmp_path, episode(), episode(of=GONE))
     done = build(lake)
-    assert (done.asked, done.known, done.failed) == (2, 0, 1)
+    assert (done.needed, done.known, done.failed) == (2, 0, 1)
     found = answers(lake)
     assert "Too few samples" in found["gone"]["failed"]
     assert found["gone"]["primary"] is None
@@ -137,7 +137,7 @@ def test_episode_without_samples_affects_no_other(tmp_path):
     # What was answered is not replayed again; what failed is. The table is the same.
     version = lake.version("episodes")
     again = build(lake)
-    assert (again.asked, again.known, again.failed) == (2, 1, 1)
+    assert (again.needed, again.known, again.failed) == (2, 1, 1)
     assert (answers(lake), lake.version("episodes")) == (found, version)
 
 
@@ -148,7 +148,7 @@ def test_settled_episode_loses_its_answer(tmp_path):
     assert answers(lake)["ders"] is not None
     settled = says("TTT")
     lake.upsert("verdicts", pa.Table.from_pylist(settled, schema=TABLES["verdicts"].loose_schema), run_id="v")
-    assert build(lake).asked == 0
+    assert build(lake).needed == 0
     assert answers(lake)["ders"] is None
 
 
@@ -179,4 +179,4 @@ def test_spark_answers_equal_in_process(spark, tmp_path):
 def test_a_day_without_episodes_asks_nothing(tmp_path):
     from throttlescope.ingest.lake import Lake
 
-    assert build(Lake(tmp_path / "empty")).asked == 0
+    assert build(Lake(tmp_path / "empty")).needed == 0

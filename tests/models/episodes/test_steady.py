@@ -54,7 +54,7 @@ def test_sliding_and_tiling_windows_need_equal_time():
 @given(st.text("TSPhu ", min_size=1, max_size=40))
 def test_labels_are_those_of_the_twin(letters):
     found = spells(verdicts(letters), DAY, DAY + DAY_MS)
-    windows = [(spell.window_start_ms, spell.window_end_ms, spell.held) for spell in found]
+    windows = [(spell.window_start_ms, spell.window_end_ms, spell.blamed) for spell in found]
     assert steady(found) == naive.steady(windows, t.REPLACE_WITHIN_WINDOWS)
 
 

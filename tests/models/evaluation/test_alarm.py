@@ -12,7 +12,7 @@ TRUTH = truth([true("a", 0, 60, *THROTTLED), true("b", 0, 60, *SLOW), true("c", 
 
 
 def alarm(*windows):
-    return alarm_of(settled_windows(windows, TRUTH)[0], lambda w: w.said.side)
+    return alarm_of(settled_windows(windows, TRUTH)[0], lambda w: w.judged.side)
 
 
 def test_precision_follows_from_recall_and_false_alarms():

@@ -17,7 +17,7 @@ WORDS = (THROTTLED, SLOW, HEALTHY, UNKNOWN)
 
 
 def scores(windows):
-    return module.scores_of(windows, CAUSES, lambda w: w.true_cause, lambda w: w.said.cause)
+    return module.scores_of(windows, CAUSES, lambda w: w.true_cause, lambda w: w.judged.cause)
 
 
 def drawn(rng, recordings=5):
@@ -29,9 +29,9 @@ def drawn(rng, recordings=5):
 
 def naive_f1(windows, cause):
     """None where the cause is true nowhere."""
-    hit = sum(w.true_cause == cause and w.said.cause == cause for w in windows)
+    hit = sum(w.true_cause == cause and w.judged.cause == cause for w in windows)
     truly = sum(w.true_cause == cause for w in windows)
-    called = sum(w.said.cause == cause for w in windows)
+    called = sum(w.judged.cause == cause for w in windows)
     return 2 * hit / (truly + called) if truly else None
 
 

@@ -35,7 +35,7 @@ _ADDED = {
     "stddev_over_time": kernels.STDDEV,
     "stdvar_over_time": kernels.STDVAR,
 }
-#: Whether the largest is meant, and whether its time.
+#: Whether the function returns the largest (else the smallest), and whether its time.
 _EXTREME = {
     "min_over_time": (False, False),
     "max_over_time": (True, False),
@@ -45,9 +45,9 @@ _EXTREME = {
 #: Whether it is a counter, and whether a rate.
 _EXTRAPOLATED = {"rate": (True, True), "increase": (True, False), "delta": (False, False)}
 
-#: Samples that windows look at, each as often as a window holds it, before the time is looked at again; a window counts as ten.
+#: Samples that are read (once per window that contains them) before the deadline is checked again; a window counts as ten.
 _LOOKS_AT_ONCE = 30_000_000
-#: What sorts costs more, and so does what fits a line.
+#: Relative costs: functions that sort or fit a line cost more.
 _WEIGHTS = {"deriv": 3, "predict_linear": 3, "quantile_over_time": 30, "mad_over_time": 60}
 
 _COUNTER_NAMES = ("_total", "_sum", "_count", "_bucket")
@@ -101,7 +101,7 @@ def keeps_name(function: str) -> bool:
 
 
 def _slices(samples: Samples, steps: int, range_ms: int, weight: int) -> Iterator[slice]:
-    """Steps in shares of a second or less: a kernel cannot be interrupted, but between two of them time may be up."""
+    """Steps in parts of a second or less: a kernel cannot be interrupted, so the deadline is checked between parts."""
     times_ms = samples.times_ms
     if not len(times_ms) or not steps:
         yield slice(0, steps)
@@ -109,7 +109,7 @@ def _slices(samples: Samples, steps: int, range_ms: int, weight: int) -> Iterato
     covered = min(1.0, range_ms / max(1, int(times_ms.max()) - int(times_ms.min())))
     looks = weight * len(times_ms) * covered * steps + 10 * len(samples.labels) * steps
     shares = min(steps, 1 + int(looks / _LOOKS_AT_ONCE))
-    # One at a time: there may be millions, of which time lets a few be done.
+    # Lazily: there may be millions, and the deadline may allow only a few.
     for share in range(shares):
         yield slice(steps * share // shares, steps * (share + 1) // shares)
 

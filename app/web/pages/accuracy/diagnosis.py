@@ -103,8 +103,8 @@ def _targets(found: dict[str, Any]) -> html.Section:
         [
             plain_table(
                 (
+                    "Figure",
                     "Target",
-                    "Wanted",
                     figure_text.set_name(judge).capitalize(),
                     "Met?",
                     *(figure_text.set_name(name) for name in others),
@@ -136,7 +136,7 @@ def _choice(address: MethodAddress, names: list[str], chosen: str, part: dict[st
     )
     return html.Div(
         [
-            html.Span("Below: the recordings", className="quiet"),
+            html.Span("Figures below: recordings", className="quiet"),
             html.Div(links, className="views"),
             html.Span(facts, className="quiet"),
         ],

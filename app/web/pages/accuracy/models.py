@@ -296,7 +296,7 @@ def _anomaly_targets(found: dict[str, Any]) -> html.Section:
     ]
     return section(
         "Targets",
-        [plain_table(("Target", "Wanted", "Measured", "Met?"), rows)],
+        [plain_table(("Figure", "Target", "Measured", "Met?"), rows)],
         note=sentence(
             "accuracy.anomalies.note",
             subscriptions=found["subscriptions"],

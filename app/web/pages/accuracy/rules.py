@@ -52,7 +52,8 @@ def _causes() -> html.Section:
         for word, cause in CAUSES.items()
     ]
     return section(
-        sentence("accuracy.causes.title"), [plain_table(("Cause", "Side", "Says", "First", "Not"), rows)]
+        sentence("accuracy.causes.title"),
+        [plain_table(("Cause", "Side", "Answer", "First step", "Caution"), rows)],
     )
 
 

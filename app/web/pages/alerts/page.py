@@ -20,7 +20,7 @@ from throttlescope.app.rules_export.preview.preview_rules import exported_alerts
 from throttlescope.app.services.promql.errors import UNAVAILABLE, ApiError
 from throttlescope.app.web.address.alerts import AlertsAddress
 from throttlescope.app.web.components.form_inputs import (
-    Answered,
+    PageAnswer,
     no_samples,
     register_answer,
     running_words,
@@ -31,7 +31,7 @@ from throttlescope.app.web.components.parts import cause_badge, copy_button, pla
 from throttlescope.app.web.components.range_bar import range_bar
 from throttlescope.app.web.components.sentence_parts import sentence_parts
 from throttlescope.app.web.components.shell import panel, skeleton
-from throttlescope.app.web.data.promql import Asking, asking_of
+from throttlescope.app.web.data.promql import PromqlAccess, promql_access
 from throttlescope.app.web.data.reader import LakeReader
 from throttlescope.app.web.exported_rules import INHIBIT_PATH, RULES_PATH, rules_blueprint
 from throttlescope.app.web.page_declaration import WebPage
@@ -92,11 +92,11 @@ def layout(address: AlertsAddress | None, _query: str | None) -> html.Div:
 
 def register(app: Dash, reader: LakeReader) -> None:
     """One callback that evaluates, a quick one that says how much, and one in the browser for the form."""
-    asking = asking_of(app)
+    access = promql_access(app)
     app.server.register_blueprint(rules_blueprint())
 
-    register_answer(app, "alerts", PAGE, lambda address: _parts(asking, reader, address))
-    PAGE.fill_quietly(app, lambda address: size_words(asking, address), Output("alerts-size", "children"))
+    register_answer(app, "alerts", PAGE, lambda address: _parts(access, reader, address))
+    PAGE.fill_quietly(app, lambda address: size_words(access, address), Output("alerts-size", "children"))
     app.clientside_callback(
         ClientsideFunction("throttlescope", "fillAlerts"),
         Output("alerts-filled", "data"),
@@ -107,15 +107,15 @@ def register(app: Dash, reader: LakeReader) -> None:
     )
 
 
-def size_words(asking: Asking, address: AlertsAddress) -> str:
+def size_words(access: PromqlAccess, address: AlertsAddress) -> str:
     """How much a preview evaluates; empty where there is none, or where the page says what is wrong."""
     try:
         requested = requested_rules(address)
-        newest_ms = asking.queries.catalogue().newest_ms
+        newest_ms = access.queries.catalogue().newest_ms
         if requested is None or newest_ms is None or address.start_ms is None or address.end_ms is None:
             return ""
         plan = plan_preview(
-            asking.queries.lake, requested.file, requested.library, *range_of(address, newest_ms)
+            access.queries.lake, requested.file, requested.library, *range_of(address, newest_ms)
         )
     except ThrottlescopeError:
         return ""
@@ -132,20 +132,20 @@ def size_words(asking: Asking, address: AlertsAddress) -> str:
     )
 
 
-def _parts(asking: Asking, reader: LakeReader, address: AlertsAddress) -> Answered:
+def _parts(access: PromqlAccess, reader: LakeReader, address: AlertsAddress) -> PageAnswer:
     try:
-        view = read_view(asking, reader, address)
+        view = read_view(access, reader, address)
     except ApiError as error:
         return _busy(error), None
     if view is None:
-        return no_samples(asking.queries.lake.root, ", so no rule can be evaluated"), None
-    return page(view, asking), (view.start_ms, view.end_ms)
+        return no_samples(access.queries.lake.root, ", so no rule can be evaluated"), None
+    return page(view, access), (view.start_ms, view.end_ms)
 
 
-def page(view: AlertPreview, asking: Asking) -> html.Div:
+def page(view: AlertPreview, access: PromqlAccess) -> html.Div:
     """The whole answer; pure, except for the limits that it names."""
     if view.requested is None:
-        return html.Div([_exported(view), _export(), _limits(asking)])
+        return html.Div([_exported(view), _export(), _limits(access)])
     at = replace(view.address, start_ms=view.start_ms, end_ms=view.end_ms)
     bar = range_bar(
         view.start_ms,
@@ -158,7 +158,7 @@ def page(view: AlertPreview, asking: Asking) -> html.Div:
         if view.plan is not None
         else [html.P(dcc.Link(sentence("alerts.not_evaluated"), href=at.href()), className="alerts-answer")]
     )
-    return html.Div([_head(view), bar, _kinds(at, view), *found, *_rule(view), _export(), _limits(asking)])
+    return html.Div([_head(view), bar, _kinds(at, view), *found, *_rule(view), _export(), _limits(access)])
 
 
 def _head(view: AlertPreview) -> html.Div:
@@ -274,11 +274,11 @@ def _export() -> html.Section:
     )
 
 
-def _limits(asking: Asking) -> html.P:
+def _limits(access: PromqlAccess) -> html.P:
     return html.P(
         sentence(
             "alerts.limits",
-            timeout_s=asking.limits.options.timeout_s,
+            timeout_s=access.limits.options.timeout_s,
             samples=fmt.exact(MOST_SAMPLES),
             evaluations=fmt.exact(MOST_MOMENTS),
             results=fmt.exact(MOST_CELLS),

@@ -8,14 +8,14 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from throttlescope.app.rules_export.preview.firings import JudgedFirings, judge, missed
+from throttlescope.app.rules_export.preview.firings import JudgedFiring, judge, missed
 from throttlescope.app.rules_export.preview.kinds import AlertKind, kind_of
 from throttlescope.app.rules_export.preview.preview_rules import PreviewedRules, exported, typed
 from throttlescope.app.services.promql.errors import UNAVAILABLE, ApiError
 from throttlescope.app.web.address.alerts import AlertsAddress
 from throttlescope.app.web.components.range_bar import chosen_range
 from throttlescope.app.web.data import alerts as data
-from throttlescope.app.web.data.promql import Asking
+from throttlescope.app.web.data.promql import PromqlAccess
 from throttlescope.app.web.data.reader import LakeReader
 from throttlescope.ingest.core.errors import InputError
 from throttlescope.ingest.core.times import BLOCK_MS, MINUTE_MS
@@ -43,7 +43,7 @@ class AlertPreview:
         The rule; None: none was named.
     plan : PreviewPlan or None
         None: nothing was evaluated, for want of a range.
-    judged : tuple of JudgedFirings
+    judged : tuple of JudgedFiring
     failures : tuple of (str, int, str)
         Rules whose evaluations failed: name, how often, and the first error.
     missed : list or None
@@ -60,7 +60,7 @@ class AlertPreview:
     end_ms: int
     requested: PreviewedRules | None = None
     plan: PreviewPlan | None = None
-    judged: tuple[JudgedFirings, ...] = ()
+    judged: tuple[JudgedFiring, ...] = ()
     failures: tuple[tuple[str, int, str], ...] = ()
     missed: Sequence[dict] | None = None
     real_total: int = 0
@@ -81,7 +81,7 @@ def requested_rules(address: AlertsAddress) -> PreviewedRules | None:
     return None if address.text is None else typed(address.text)
 
 
-def read_view(asking: Asking, reader: LakeReader, address: AlertsAddress) -> AlertPreview | None:
+def read_view(access: PromqlAccess, reader: LakeReader, address: AlertsAddress) -> AlertPreview | None:
     """Evaluate the rules of the address; None where the lake has no samples.
 
     Raises
@@ -89,7 +89,7 @@ def read_view(asking: Asking, reader: LakeReader, address: AlertsAddress) -> Ale
     InputError, ApiError, QueryError
         The rule or the range cannot be previewed, too many queries run, or the time was up.
     """
-    newest_ms = asking.queries.catalogue().newest_ms
+    newest_ms = access.queries.catalogue().newest_ms
     if newest_ms is None:
         return None
     start_ms, end_ms = range_of(address, newest_ms)
@@ -101,8 +101,8 @@ def read_view(asking: Asking, reader: LakeReader, address: AlertsAddress) -> Ale
     if requested is None or address.start_ms is None or address.end_ms is None:
         return view
     started_s = time.monotonic()
-    lake = asking.queries.lake
-    with _one_at_a_time(), asking.place() as options:
+    lake = access.queries.lake
+    with _one_at_a_time(), access.slot() as options:
         plan = plan_preview(
             lake, requested.file, requested.library, start_ms, end_ms, lookback_ms=options.lookback_ms
         )

@@ -12,7 +12,7 @@ from throttlescope.app.rules_export.preview.firings import (
     NOT_REAL,
     REAL,
     UNDECIDED,
-    JudgedFirings,
+    JudgedFiring,
     key_labels,
 )
 from throttlescope.app.web.components.grid import NONE
@@ -67,7 +67,7 @@ def _sums(view: AlertPreview) -> list:
 
 def _counts(view: AlertPreview) -> str:
     """``7 real, 1 undecided``."""
-    found = Counter(one.said for one in view.judged)
+    found = Counter(one.outcome for one in view.judged)
     return ", ".join(
         f"{fmt.exact(found[word])} {word}"
         for word in (REAL, NOT_REAL, UNDECIDED)
@@ -129,10 +129,10 @@ def _firings(view: AlertPreview) -> html.Section:
             fmt.moment(one.firing.start_ms),
             _length(one, view),
             fmt.moment(one.firing.active_ms),
-            cause_badge(one.then.cause, one.then.limiter)
-            if one.then
+            cause_badge(one.main_verdict.cause, one.main_verdict.limiter)
+            if one.main_verdict
             else html.Span("none", className="quiet"),
-            _is_real(one.said),
+            _is_real(one.outcome),
             _labels(one, several=several),
         ]
         for one in view.judged[:ROWS]
@@ -143,10 +143,14 @@ def _firings(view: AlertPreview) -> html.Section:
     return section("Alert firings", [html.Div(plain_table(heads, rows), className="alerts-table")], note=note)
 
 
-def _subscription(one: JudgedFirings, view: AlertPreview):
+def _subscription(one: JudgedFiring, view: AlertPreview):
     """The subscription at that time; of others what the labels name."""
     labels = key_labels(one.firing.labels)
-    key = one.then.key if one.then else tuple(labels.get(name) for name in SUBSCRIPTION_KEY_NAMES)
+    key = (
+        one.main_verdict.key
+        if one.main_verdict
+        else tuple(labels.get(name) for name in SUBSCRIPTION_KEY_NAMES)
+    )
     row = dict(zip(SUBSCRIPTION_KEY_NAMES, key, strict=True))
     partition = str(row["partition"] if row["partition"] is not None else "-1")
     known = all(row[name] for name in ("cluster", "topic", "subscription"))
@@ -159,32 +163,32 @@ def _subscription(one: JudgedFirings, view: AlertPreview):
         subscription,
         min(one.firing.active_ms, one.firing.start_ms) - BLOCK_MS // 2,
         end_ms + BLOCK_MS // 2,
-        one.then.until_ms if one.then else None,
+        one.main_verdict.until_ms if one.main_verdict else None,
     )
     return subscription_link({**row, "partition": int(partition)}, then.href())
 
 
-def _length(one: JudgedFirings, view: AlertPreview) -> str:
+def _length(one: JudgedFiring, view: AlertPreview) -> str:
     if one.firing.end_ms is None:
         return f"≥ {fmt.duration(max(0, view.end_ms - one.firing.start_ms))}"
     return fmt.duration(one.firing.end_ms - one.firing.start_ms)
 
 
-def _is_real(said: str | None) -> html.Span:
+def _is_real(outcome: str | None) -> html.Span:
     """Whether the verdict confirms a firing, as a mark and in words."""
-    if said is None:
+    if outcome is None:
         return html.Span(NONE, title=sentence("alerts.firings.not_judged"))
     return html.Span(
         [
             html.Span(
-                _MARKS[said], className=f"said said-{said.replace(' ', '-')}", **{"aria-hidden": "true"}
+                _MARKS[outcome], className=f"said said-{outcome.replace(' ', '-')}", **{"aria-hidden": "true"}
             ),
-            f" {said}",
+            f" {outcome}",
         ]
     )
 
 
-def _labels(one: JudgedFirings, *, several: bool) -> html.Span:
+def _labels(one: JudgedFiring, *, several: bool) -> html.Span:
     left_out = {*SUBSCRIPTION_KEY_NAMES, *(() if several else ("alertname",)), *one.firing.rule.labels}
     shown = [
         (name, value)

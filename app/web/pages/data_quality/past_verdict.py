@@ -144,7 +144,7 @@ def identity(key: SubscriptionPartition, at_ms: int | None) -> html.P:
             html.Span(" in ", className="quiet"),
             hostile(key.cluster),
             " · ",
-            dcc.Link("its page then", href=SubscriptionAddress(key, at_ms=at_ms).href()),
+            dcc.Link("its page at that time", href=SubscriptionAddress(key, at_ms=at_ms).href()),
             " · ",
             dcc.Link("another subscription", href=DataAddress("verdict").href()),
         ],

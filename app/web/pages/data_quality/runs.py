@@ -55,7 +55,7 @@ def runs(found: Rows, address: DataAddress, opened: dict | None, lake_path: str)
                     (
                         f"Started, {fmt.zone_of(newest)}",
                         "Command",
-                        "How it ended",
+                        "Result",
                         "Duration",
                         "Source",
                         "Requested range",

@@ -1,4 +1,4 @@
-"""Limits and policies: every limit that is in force, how full it was, who set it; and of one subscription which record won.
+"""Limits and policies: every limit that is in force, how much of it was used, who set it; and for one subscription which policy applies.
 
 In: the address (search, filters, one subscription, a range for changes). Out: components. Rows are sorted, filtered and paged by the server.
 """

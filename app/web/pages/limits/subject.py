@@ -1,4 +1,4 @@
-"""The limits of one subscription: the limits in force, which record won and what it hides, and what the admin API said. In: what was read. Out: components."""
+"""The limits of one subscription: the limits in force, which policy applies and what it overrides, and the answers of the admin API. In: what was read. Out: components."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ def ladder(found: Subject) -> html.Section:
         title,
         [
             plain_table(
-                ("Level", "Record", "Says", "So"),
+                ("Level", "Policy", "Value", "Result"),
                 [
                     _rung_row(rung, found.ladder[:number], found.ladder[number + 1 :])
                     for number, rung in enumerate(found.ladder)

@@ -9,7 +9,7 @@ from throttlescope.app.services.promql.answer_table import default_step_ms
 from throttlescope.app.services.promql.errors import ApiError
 from throttlescope.app.web.address.promql import EXPLAIN, GRAPH, PromqlAddress
 from throttlescope.app.web.components.range_bar import chosen_range
-from throttlescope.app.web.data.promql import Asking
+from throttlescope.app.web.data.promql import PromqlAccess
 from throttlescope.ingest.core.errors import ThrottlescopeError
 from throttlescope.ingest.core.times import BLOCK_MS
 from throttlescope.transforms.promql.query import QueryAnswer
@@ -46,9 +46,9 @@ class QueryView:
     took_s: float = 0.0
 
 
-def read_view(asking: Asking, address: PromqlAddress) -> QueryView | None:
+def read_view(access: PromqlAccess, address: PromqlAddress) -> QueryView | None:
     """Evaluate the query of the address; None where the lake has no samples."""
-    newest_ms = asking.queries.catalogue().newest_ms
+    newest_ms = access.queries.catalogue().newest_ms
     if newest_ms is None:
         return None
     start_ms, end_ms, _ = chosen_range(
@@ -61,8 +61,8 @@ def read_view(asking: Asking, address: PromqlAddress) -> QueryView | None:
     begun_s = time.monotonic()
     found: dict = {}
     try:
-        with asking.place() as options:
-            queries, text = asking.queries, address.query
+        with access.slot() as options:
+            queries, text = access.queries, address.query
             if address.tab == EXPLAIN:
                 found["explained"] = queries.explain(text, start_ms, end_ms, step_ms, options)
             elif address.tab == GRAPH:

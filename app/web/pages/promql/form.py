@@ -1,4 +1,4 @@
-"""The form of the console: where a query is typed, its times, and what runs and ends it. In: an address. Out: components.
+"""The form of the console: query, times, and the buttons that run and cancel it. In: an address. Out: components.
 
 The browser's script writes what was typed into the address; the page reads it from there.
 """

@@ -14,11 +14,11 @@ from dash import ClientsideFunction, Dash, Input, Output, State, dcc, html
 from throttlescope.app.presentation import format as fmt
 from throttlescope.app.presentation.links.paths import PROMQL_PATH
 from throttlescope.app.web.address.promql import GRAPH, TABLE, PromqlAddress, step_text
-from throttlescope.app.web.components.form_inputs import Answered, no_samples, register_answer, stores
+from throttlescope.app.web.components.form_inputs import PageAnswer, no_samples, register_answer, stores
 from throttlescope.app.web.components.parts import copy_button, section
 from throttlescope.app.web.components.range_bar import range_bar
 from throttlescope.app.web.components.shell import skeleton
-from throttlescope.app.web.data.promql import Asking, asking_of
+from throttlescope.app.web.data.promql import PromqlAccess, promql_access
 from throttlescope.app.web.data.reader import LakeReader
 from throttlescope.app.web.page_declaration import WebPage
 from throttlescope.app.web.pages.promql.evaluation import QueryView, read_view
@@ -68,9 +68,9 @@ def layout(address: PromqlAddress | None, _query: str | None) -> html.Div:
 
 def register(app: Dash, _reader: LakeReader) -> None:
     """One callback that evaluates, one in the browser that copies the address into the form."""
-    asking = asking_of(app)
+    access = promql_access(app)
 
-    register_answer(app, "promql", PAGE, lambda address: _evaluated(asking, address))
+    register_answer(app, "promql", PAGE, lambda address: _evaluated(access, address))
     app.clientside_callback(
         ClientsideFunction("throttlescope", "fillPromql"),
         Output("promql-filled", "data"),
@@ -82,14 +82,14 @@ def register(app: Dash, _reader: LakeReader) -> None:
     )
 
 
-def _evaluated(asking: Asking, address: PromqlAddress) -> Answered:
-    view = read_view(asking, address)
+def _evaluated(access: PromqlAccess, address: PromqlAddress) -> PageAnswer:
+    view = read_view(access, address)
     if view is None:
-        return no_samples(asking.queries.lake.root), None
-    return page(view, asking), (view.start_ms, view.end_ms)
+        return no_samples(access.queries.lake.root), None
+    return page(view, access), (view.start_ms, view.end_ms)
 
 
-def page(view: QueryView, asking: Asking) -> html.Div:
+def page(view: QueryView, access: PromqlAccess) -> html.Div:
     """The page of a view. Pure but for the limits that it names."""
     at = replace(view.address, start_ms=view.start_ms, end_ms=view.end_ms)
     bar = range_bar(
@@ -102,15 +102,15 @@ def page(view: QueryView, asking: Asking) -> html.Div:
         [
             bar,
             html.Div([tabs(at), *_facts(view)], className="promql-bar"),
-            *_answer(view, asking),
-            limits_line(asking),
+            *_answer(view, access),
+            limits_line(access),
         ]
     )
 
 
-def _answer(view: QueryView, asking: Asking) -> list:
+def _answer(view: QueryView, access: PromqlAccess) -> list:
     if view.fault is not None:
-        return [fault_of_query(view.address.query, view.fault, timeout_s=asking.limits.options.timeout_s)]
+        return [fault_of_query(view.address.query, view.fault, timeout_s=access.limits.options.timeout_s)]
     if view.explained is not None:
         return plan_of(view)
     if view.answer is not None:
@@ -138,9 +138,9 @@ def _facts(view: QueryView) -> list:
     ]
 
 
-def limits_line(asking: Asking) -> html.P:
+def limits_line(access: PromqlAccess) -> html.P:
     """The limits of a query on this page."""
-    limits, options = asking.limits, asking.limits.options
+    limits, options = access.limits, access.limits.options
     return html.P(
         sentence(
             "promql.limits",

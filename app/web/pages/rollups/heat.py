@@ -87,7 +87,7 @@ def _numbers(lanes: tuple[Lane, ...], step_ms: int, start_ms: int) -> html.Detai
         [
             html.Summary(sentence("rollups.heat.numbers")),
             plain_table(
-                ("Limiter", "Of", "Fullest", "When", "Bound for", "First bound"),
+                ("Limiter", "Of", "Highest use", "When", "Bound for", "First bound"),
                 [_row(lane, step_ms, start_ms) for lane in lanes],
             ),
         ],

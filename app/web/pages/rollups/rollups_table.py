@@ -23,7 +23,7 @@ PLURAL = {"topic": "topics", "namespace": "namespaces", "broker": "brokers"}
 
 
 def columns(address: RollupsAddress, share_over: str) -> list[dict]:
-    """The table's columns; ``share_over`` says of which time the fullest limit is: now or recent."""
+    """The table's columns; ``share_over`` says of which time the most used limit is: now or recent."""
     is_now = address.view != RECENT
     share_length = _NOW if share_over == NOW else _RECENT
     if is_now:
@@ -59,18 +59,23 @@ def columns(address: RollupsAddress, share_over: str) -> list[dict]:
             "sortable": False,
             "tooltipField": "causes_tip",
         },
-        {"field": "subscriptions", "headerName": "In all", "width": 80, "type": "rightAligned"},
+        {
+            "field": "subscriptions",
+            "headerName": "Subscription partitions",
+            "width": 170,
+            "type": "rightAligned",
+        },
         {
             "field": "backlog",
-            "headerName": "Backlog, entries" if is_now else "Largest, entries",
+            "headerName": "Backlog, entries" if is_now else "Largest, summed, entries",
             "headerTooltip": backlog_tip,
-            "width": 122,
+            "width": 122 if is_now else 180,
             "type": "rightAligned",
             "tooltipField": "backlog_tip",
         },
         {
             "field": "share",
-            "headerName": "Fullest limit",
+            "headerName": "Most used limit",
             "headerTooltip": sentence("rollups.column.share", length=share_length),
             "width": 205,
             "tooltipField": "share_tip",

@@ -40,7 +40,7 @@ def button(verdict: dict | None) -> list:
     return [html.Button(_LABEL, id="subscription-advice-ask", className="action action-first", title=title)]
 
 
-def place() -> html.Div:
+def placeholder() -> html.Div:
     """The place of the answer."""
     return html.Div(id="subscription-advice", **{"aria-live": "polite"})
 
@@ -52,7 +52,7 @@ def answer_store() -> dcc.Store:
 
 def register(app: Dash, reader: LakeReader) -> None:
     """Two callbacks: one starts the search, one shows the stored answer of the open window."""
-    places = ConcurrencyLimit(running=1, waiting=1)
+    concurrency = ConcurrencyLimit(running=1, waiting=1)
 
     register_button(
         app,
@@ -60,7 +60,7 @@ def register(app: Dash, reader: LakeReader) -> None:
         _LABEL,
         sentence("subscription.advice.running"),
         Output("subscription-advice-facts", "data"),
-        lambda data: compute_advice(reader, places, data),
+        lambda data: compute_advice(reader, concurrency, data),
     )
 
     @app.callback(
@@ -73,7 +73,7 @@ def register(app: Dash, reader: LakeReader) -> None:
         return explained(lambda: advice_of(answer, data))()
 
 
-def compute_advice(reader: LakeReader, places: ConcurrencyLimit, data: dict) -> dict[str, Any]:
+def compute_advice(reader: LakeReader, concurrency: ConcurrencyLimit, data: dict) -> dict[str, Any]:
     """What the browser stores: the window, and the facts of the advice or the reason why there are none."""
     try:
         page = PageState.of(data)
@@ -83,7 +83,7 @@ def compute_advice(reader: LakeReader, places: ConcurrencyLimit, data: dict) -> 
                 "found": None,
                 "why_not": sentence("subscription.advice.no_window"),
             }
-        with places.place(MOST_S / 2) as left_s:
+        with concurrency.slot(MOST_S / 2) as left_s:
             outcome = _recommend(reader, page, MOST_S / 2 + left_s)
     except ApiError:
         outcome = AdviceOutcome(None, sentence("subscription.advice.busy"))

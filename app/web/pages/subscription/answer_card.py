@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from dash import dcc, html
@@ -38,7 +39,7 @@ def answer_card(
         ),
         " ",
         dcc.Link(
-            "its inputs",
+            "inputs",
             href=past_verdict(view.address.subscription, verdict["window_end_ms"]).href(),
             title=sentence("subscription.answer.inputs_hint"),
         ),
@@ -73,7 +74,7 @@ def _what_to_do(answer: VerdictAnswer) -> html.Div:
     return html.Div(
         [
             html.P([html.Strong("First: "), answer.first]),
-            html.P([html.Strong("Not: "), answer.never], className="never"),
+            html.P([html.Strong("Caution: "), answer.never], className="never"),
             html.P(
                 [
                     html.Strong([sentence("subscription.answer.naive"), " "]),
@@ -83,9 +84,19 @@ def _what_to_do(answer: VerdictAnswer) -> html.Div:
                 title=sentence("subscription.answer.naive_hint"),
                 className="naive",
             ),
+            *(
+                [html.P([html.Strong("Known bugs: "), *_lines(answer.bugs)], className="quiet")]
+                if answer.bugs
+                else []
+            ),
         ],
         className="answer-do",
     )
+
+
+def _lines(texts: Sequence[str]) -> list:
+    """Texts below each other."""
+    return [part for text in texts for part in (text, html.Br())][:-1]
 
 
 def _why(answer: VerdictAnswer) -> html.Div:

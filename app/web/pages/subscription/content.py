@@ -12,6 +12,7 @@ import pandas as pd
 
 from throttlescope.app.presentation.links.subscription import SubscriptionAddress
 from throttlescope.app.web.data import history
+from throttlescope.app.web.data.blind_spots import broker_versions
 from throttlescope.app.web.data.latest import LOOK_BACK_MS
 from throttlescope.app.web.data.outlook import StoredOutlook, outlook
 from throttlescope.app.web.data.reader import LakeReader
@@ -69,6 +70,8 @@ class AnsweredWindow:
         The minutes of its window, with the broker and the limits in force; without one those of the range's last hour.
     outlook
         The forecasts of that time, and the open backlog.
+    broker_versions
+        Of its cluster, where they were read.
     """
 
     address: SubscriptionAddress
@@ -81,6 +84,7 @@ class AnsweredWindow:
     verdict: dict | None
     verdict_minutes: pd.DataFrame
     outlook: StoredOutlook
+    broker_versions: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -119,6 +123,7 @@ def read_answered(reader: LakeReader, address: SubscriptionAddress) -> AnsweredW
         verdict=verdict,
         verdict_minutes=history.signals(reader, subscription, *window, _ANSWER_COLUMNS),
         outlook=forecasts,
+        broker_versions=() if verdict is None else broker_versions(reader, subscription.cluster),
     )  # fmt: skip
 
 

@@ -13,7 +13,7 @@ from throttlescope.models.messages.catalogue import sentence
 
 
 def limits_table(limits: list[KnownLimit], key: SubscriptionPartition) -> html.Section:
-    """Every known limit with who set it, and the way to which record won and what the admin API said."""
+    """Every known limit with who set it, and a link to which policy applies and the answers of the admin API."""
     more = dcc.Link(
         sentence("subscription.limits.which"),
         href=LimitsAddress(subject=key).href(),

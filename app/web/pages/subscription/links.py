@@ -78,14 +78,14 @@ def download_links(view: AnsweredWindow) -> html.Span:
         "end_ms": None,
     }
     links = [
-        ("bundle", f"/export/incident.zip?{query(**window)}"),
-        ("minutes", f"/export/table/signals.csv?{ranged}"),
-        ("as Parquet", f"/export/table/signals.parquet?{ranged}"),
-        ("verdicts", f"/export/table/verdicts.csv?{ranged}"),
+        ("incident bundle", f"/export/incident.zip?{query(**window)}"),
+        ("minutes (CSV)", f"/export/table/signals.csv?{ranged}"),
+        ("minutes (Parquet)", f"/export/table/signals.parquet?{ranged}"),
+        ("verdicts (CSV)", f"/export/table/verdicts.csv?{ranged}"),
         ("notebook", f"/export/notebook.ipynb?{ranged}"),
     ]
     if view.verdict:
-        links.insert(1, ("verdict", f"/export/verdict.json?{query(**window)}"))
+        links.insert(1, ("verdict (JSON)", f"/export/verdict.json?{query(**window)}"))
     return downloads(links)
 
 

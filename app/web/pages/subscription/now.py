@@ -117,7 +117,7 @@ def card(found: NowAnswer):
             html.P(f"{verdict.since} {verdict.backlog}"),
             *_reasons(verdict),
             *_slow_consumers(found),
-            html.P([html.Strong("First: "), verdict.first, " ", html.Strong("Not: "), verdict.never]),
+            html.P([html.Strong("First: "), verdict.first, " ", html.Strong("Caution: "), verdict.never]),
             foot,
         ],
         className="result now-card",
@@ -146,6 +146,6 @@ def _minutes(found: NowAnswer, row: dict) -> pd.DataFrame:
     return frame[mine].sort_values("minute_ms").reset_index(drop=True)
 
 
-def place() -> html.Div:
+def placeholder() -> html.Div:
     """Where the answer appears."""
     return html.Div(id="subscription-now", **{"aria-live": "polite"})

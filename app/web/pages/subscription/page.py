@@ -159,11 +159,16 @@ def top(found: AnsweredWindow, live: Live | None = None) -> list:
         newest = found.verdicts[-1]
         is_newest = newest["window_end_ms"] <= verdict["window_end_ms"]
         whole = replace(found.address, at_ms=None, zoom_ms=None).href()
-        card = answer_card(answer(verdict, history, limits), found, None if is_newest else newest, whole)
+        card = answer_card(
+            answer(verdict, history, limits, found.broker_versions),
+            found,
+            None if is_newest else newest,
+            whole,
+        )
         children += [card, *earlier(found)]
     else:
         children.append(_no_verdict(found))
-    return [*children, _actions(found, live), now.place(), advice.place(), range_of_page(found)]
+    return [*children, _actions(found, live), now.placeholder(), advice.placeholder(), range_of_page(found)]
 
 
 def body(view: SubscriptionView) -> html.Div:

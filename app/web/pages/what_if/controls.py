@@ -37,7 +37,7 @@ def controls(observed: Observed, scales: Mapping[str, Scale], text: str) -> html
         className="what-if-more",
     )
     return section(
-        "Move",
+        "Change",
         [
             html.P(
                 [html.Span(id="what-if-moves"), " ", sentence("what_if_page.controls.hint")],

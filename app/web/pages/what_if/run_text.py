@@ -1,11 +1,11 @@
-"""Names, units and value style of the what-if page. In: a key and a value. Out: short text; a limit is written per period, as it is configured."""
+"""Names, units and value format of the what-if page. In: a key and a value. Out: short text; a limit is written per period, as configured."""
 
 from __future__ import annotations
 
 from throttlescope.app.presentation import format as fmt
 from throttlescope.app.presentation.whatif import ValueStyle
 
-#: What can be moved, in the order of the page: name and unit.
+#: What can be changed, in the order of the page: name and unit.
 LABELS = {
     "subscription.msg": ("Subscription limit, messages", "msg per period"),
     "subscription.bytes": ("Subscription limit, bytes", "B per period"),

@@ -11,8 +11,8 @@ from throttlescope.models.throttling.replay import Change, Ground, flow, parse_c
 from throttlescope.models.throttling.replay.flow import as_it_was, backlog_behind, error_share
 from throttlescope.models.throttling.replay.rebuild import (
     Assumed,
-    asked_dispatchers,
     future_world,
+    selected_dispatchers,
     window_world,
 )
 from throttlescope.models.throttling.twin import run_twin
@@ -156,8 +156,8 @@ def test_recent_questions_are_cached_old_dropped():
     first = flow(ground, Change(), "end", horizon_s=600)
     assert flow(ground, Change(), "end", horizon_s=600).changed.best.drain_s == first.changed.best.drain_s
     for number in range(250):
-        ground.kept(("service", f"other {number}"), lambda: 1)
-    assert sum(key[0] == "service" for key in ground._kept) == 200
+        ground.cached(("service", f"other {number}"), lambda: 1)
+    assert sum(key[0] == "service" for key in ground._cache) == 200
 
 
 def test_speed_is_of_the_selected_part():
@@ -197,7 +197,7 @@ def test_load_multiplies_and_batching_keeps_messages():
     def published(*settings):
         world = window_world(observed, idle, LAB, parse_change(settings))
         totals = run_kernel(world, LAB)
-        mine = asked_dispatchers(world)
+        mine = selected_dispatchers(world)
         return int(totals["published_entries"][-1, mine].sum()), int(
             totals["backlog_entries"][-1, mine].sum()
         )

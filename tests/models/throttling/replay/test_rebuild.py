@@ -14,9 +14,9 @@ from throttlescope.models.throttling.replay import Change, parse_change, replay
 from throttlescope.models.throttling.replay.observed import Observed, PartitionSamples
 from throttlescope.models.throttling.replay.rebuild import (
     Assumed,
-    asked_dispatchers,
     future_world,
     limits_after,
+    selected_dispatchers,
     window_world,
 )
 from throttlescope.models.throttling.twin import run_twin
@@ -88,7 +88,7 @@ def test_everybody_begins_with_the_backlog_it_had():
 def test_rebuilt_window_has_arrivals_per_span():
     observed = window(in_msg=np.array([0, 10, 0, 35, 5, 0, 50]))
     world = window_world(observed, Assumed({"billing": 86_400_000.0}), LAB)
-    backlog = run_kernel(world, LAB)["backlog_entries"][:, asked_dispatchers(world)].sum(axis=1)
+    backlog = run_kernel(world, LAB)["backlog_entries"][:, selected_dispatchers(world)].sum(axis=1)
     # Scrapes are 5 s apart; the last entry of a span may come with the first microsecond of the next.
     assert np.abs(backlog[[4, 9, 14, 19, 24, 29]] - (100 + np.cumsum([10, 0, 35, 5, 0, 50]))).max() <= 1
 
@@ -98,7 +98,7 @@ def test_partitions_have_shares_and_can_be_selected():
     world = future_world(observed, Assumed({"billing": 86_400_000.0}, 80.0), Change(), 10, LAB)
     came = run_kernel(world, LAB)["backlog_entries"][-1] - np.array([220, 660])
     assert came.tolist() == pytest.approx([200, 600], abs=2)
-    assert [asked_dispatchers(world, number) for number in (None, 0, 1)] == [[0, 1], [0], [1]]
+    assert [selected_dispatchers(world, number) for number in (None, 0, 1)] == [[0, 1], [0], [1]]
 
 
 def test_unseen_partition_stays_empty():
