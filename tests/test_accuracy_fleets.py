@@ -107,7 +107,7 @@ def _use(monkeypatch, shares: dict[str, float], true: dict[str, float]) -> list[
     monkeypatch.setattr(fleets, "quota_neighbours", lambda *_: uses)
     said = JudgedWindow(KEY, 0, 5 * MINUTE_MS, "throttle", "throttled", "topic.msg", 0.9, "A", (), "3", {})
     window = SimpleNamespace(
-        true_limiter="topic.msg", said=said, state=(KEY.cluster, KEY.namespace, TOPIC, 1, "billing", 0)
+        true_limiter="topic.msg", judged=said, state=(KEY.cluster, KEY.namespace, TOPIC, 1, "billing", 0)
     )
     group = {
         "limiter": "topic.msg", "start_ms": 0, "end_ms": 10 * MINUTE_MS,

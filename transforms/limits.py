@@ -36,6 +36,7 @@ import pyarrow.compute as pc
 
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.contracts.vocabulary import LEVELS
+from throttlescope.ingest.core.labels import topic_and_partition
 from throttlescope.ingest.core.subscription_name import REPLICATOR_PREFIX, remote_cluster
 from throttlescope.ingest.core.system_names import is_system_topic
 from throttlescope.ingest.core.times import BLOCK_MS, DAY_MS, SECOND_MS, date_of
@@ -355,10 +356,15 @@ class _Known:
             for name in self.answer("topic_subscriptions", topic) or ():
                 for partition in range(count) if count else (-1,):
                     found.add(_Key(self.cluster, namespace, topic, partition, name))
+        return found | set(self._replicators())
+
+    def _replicators(self) -> Iterator[_Key]:
+        """One for each topic partition that was requested, and each cluster that its namespace is replicated to."""
+        for physical in self.keys("topic_owner"):
+            topic, partition = topic_and_partition(physical, None)
+            namespace = topic.split("://", 1)[-1].rsplit("/", 1)[0]
             for remote in self._remote_clusters(namespace):
-                for partition in range(count) if count else (-1,):
-                    found.add(_Key(self.cluster, namespace, topic, partition, REPLICATOR_PREFIX + remote))
-        return found
+                yield _Key(self.cluster, namespace, topic, int(partition), REPLICATOR_PREFIX + remote)
 
     def _remote_clusters(self, namespace: str) -> set[str]:
         """Where a namespace's topics are replicated to; none where it is not known which of its clusters is this one."""

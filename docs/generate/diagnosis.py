@@ -62,7 +62,8 @@ def weighing() -> str:
 
 
 TABLES = {
-    table.__name__: table for table in (hypotheses, replicators, truth_table, thresholds, confidence, sides, weighing)
+    table.__name__: table
+    for table in (hypotheses, replicators, truth_table, thresholds, confidence, sides, weighing)
 }
 
 

@@ -11,7 +11,7 @@ from throttlescope.ingest.contracts.keys import (
     SUBSCRIPTION_KEY_NAMES,
 )
 from throttlescope.ingest.contracts.table import Column, Table
-from throttlescope.ingest.contracts.vocabulary import CAUSES, LEVELS, SET_BY, SIDES, TRUE_LIMITERS
+from throttlescope.ingest.contracts.vocabulary import CAUSES, LEVELS, LIMITERS, SET_BY, SIDES
 
 _SERIES_ID = Column("series_id", pa.string(), "32 hex digits: 128-bit hash of the sorted labels")
 _SHARD = Column("shard", pa.int32(), "0 to 15: hash of cluster, namespace and topic")
@@ -211,7 +211,7 @@ TRUTH = Table(
         Column("end_ms", pa.int64(), "its end, exclusive"),
         Column("side", pa.string(), "side", words=SIDES),
         Column("cause", pa.string(), "cause", words=CAUSES),
-        Column("limiter", pa.string(), "limiter, NULL where none binds", True, TRUE_LIMITERS),
+        Column("limiter", pa.string(), "limiter, NULL where none binds", True, LIMITERS),
         Column("family", pa.string(), "family of scenarios"),
         Column("recording", pa.string(), "name of the recording"),
         Column("kept_aside", pa.bool_(), "not looked at while rules were made"),

@@ -44,8 +44,6 @@ VARIANTS = (
 LEVELS = ("broker", "topic", "subscription")
 UNITS = ("msg", "bytes")
 LIMITERS = tuple(f"{level}.{unit}" for level in LEVELS for unit in UNITS)
-#: Limiters that the truth of a recording may name: a replicator's own too.
-TRUE_LIMITERS = (*LIMITERS, *(f"replicator.{unit}" for unit in UNITS))
 
 SET_BY = (
     "subscription_policy",

@@ -51,8 +51,8 @@ CHECKS = (
     ),
     GateCheck(
         "limiter_where_throttled", "limiters_apart", "error", "limiters without throttling, or throttling without one",
-        "a limiter where the side is throttle or both, else none",
-        faulty="(limiter IS NOT NULL) <> (side IN ('throttle', 'both'))",
+        "a limiter where the side is throttle or both, else none; a remote cluster's publish limit is none of this cluster's limiters",
+        faulty="(limiter IS NOT NULL) <> (side IN ('throttle', 'both') AND cause <> 'remote_publish_limit')",
         fix=CHECK_LAKE,
     ),
     GateCheck(

@@ -390,7 +390,14 @@ def _truth(clusters: tuple[str, ...], content: dict[str, Any]) -> pa.Table:
     for row in rows:
         if topic_and_partition(row["topic"], str(row["partition"])) != (row["topic"], str(row["partition"])):
             raise ValueError(f"truth.json names the topic {row['topic']!r} of partition {row['partition']}")
-    return _table("truth", rows)
+    # A replicator's limiter stands in the place of a subscription's, in every table.
+    return _table(
+        "truth",
+        [
+            row | {"limiter": row["limiter"] and re.sub("^replicator", "subscription", row["limiter"])}
+            for row in rows
+        ],
+    )
 
 
 def _table(name: str, rows: list[dict[str, Any]]) -> pa.Table:

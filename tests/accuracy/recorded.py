@@ -72,11 +72,22 @@ def read(folder: Path) -> Recorded:
             for decoded in batch
             if (one := _series(decoded)) is not None
         ),
-        limits=pa.Table.from_pylist(effective_limits(policies, stats), schema=TABLES["limits"].loose_schema),
+        limits=pa.Table.from_pylist(
+            [
+                row
+                for cluster in found.clusters
+                for row in effective_limits(_of(cluster, policies), _of(cluster, stats))
+            ],
+            schema=TABLES["limits"].loose_schema,
+        ),
         topic_stats=found.topic_stats,
         truth=found.truth,
         about=found.about,
     )
+
+
+def _of(cluster: str, rows: list[dict]) -> list[dict]:
+    return [row for row in rows if row["cluster"] == cluster]
 
 
 def _series(decoded) -> Series | None:

@@ -15,7 +15,7 @@ from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
 from throttlescope.ingest.contracts.vocabulary import UNITS
 from throttlescope.ingest.core.times import BLOCK_MS, block_start
-from throttlescope.transforms.minutes import BACKLOG, minute_rows
+from throttlescope.transforms.minutes import BACKLOG_METRICS, minute_rows
 from throttlescope.transforms.promql.source import MemorySource
 
 
@@ -26,7 +26,7 @@ def signals_of(recorded: Recorded) -> pa.Table:
     end_ms = block_start(int(max(t[-1] for t in times))) + BLOCK_MS
     newest_ms: dict[str, int] = defaultdict(int)
     for one in recorded.series:
-        if one.labels["__name__"] == BACKLOG and len(one.timestamps_ms):
+        if one.labels["__name__"] in BACKLOG_METRICS and len(one.timestamps_ms):
             cluster = one.labels["cluster"]
             newest_ms[cluster] = max(newest_ms[cluster], int(one.timestamps_ms[-1]))
     source = MemorySource(recorded.series)

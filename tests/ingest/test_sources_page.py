@@ -47,6 +47,7 @@ def test_units_and_kinds_of_metrics() -> None:
         ) and name not in (
             "pulsar_subscription_consumers_count",
             "pulsar_entry_size_count",
+            "pulsar_replication_connected_count",
             # Set to 0 by the broker every 60 s.
             "pulsar_publish_rate_limit_times",
         )

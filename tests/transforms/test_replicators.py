@@ -123,8 +123,7 @@ def _limits(*, topic=None, namespace=None, broker="0", clusters=("east", "west")
         },
         ("topic_replicator_dispatch_rate", TOPIC): topic and _rate(topic),
         ("global_topic_replicator_dispatch_rate", TOPIC): None,
-        ("partition_count", TOPIC): {"partitions": 0},
-        ("topic_subscriptions", TOPIC): [],
+        ("topic_owner", TOPIC): {"httpUrl": "http://e1:8080"},
     }
     found = effective_limits(
         [

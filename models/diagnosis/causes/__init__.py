@@ -127,9 +127,9 @@ REPLICATOR_RULES: tuple[Callable[[Symptoms], Standing | None], ...] = (
     replicator_throttled,
     draining,
     remote_publish_limit,
+    schema_refused,
     remote_slow,
     remote_not_seen,
-    schema_refused,
     replicator_stuck,
     healthy,
 )

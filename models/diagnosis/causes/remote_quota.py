@@ -9,7 +9,7 @@ REMOTE_QUOTA = Cause(
     "remote_quota",
     side="neither",
     family="storage",
-    mark="▣",
+    mark="◫",
     pattern="+",
     decisive=("remote_quota_full", "sends_nothing", "replicator_disconnected"),
     reasons=("full",),

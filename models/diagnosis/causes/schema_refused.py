@@ -1,4 +1,4 @@
-"""The remote cluster refuses what a replicator sends. In: symptoms. Out: whether the same entries are sent again and again."""
+"""The remote cluster refuses what a replicator sends. In: symptoms. Out: whether it answers nothing although it is there."""
 
 from __future__ import annotations
 
@@ -11,13 +11,16 @@ SCHEMA_REFUSED = Cause(
     family="storage",
     mark="⊗",
     pattern=".",
-    decisive=("resending", "backlog_growing"),
-    reasons=("sent_again",),
+    decisive=("sends_nothing", "sends_wait", "resending", "backlog_growing"),
+    reasons=("takes_nothing",),
 )
 
 
 def schema_refused(s: Symptoms) -> Standing | None:
-    """The replicator is connected and sends, and none of it leaves the backlog."""
-    if not s.has_backlog or not s.holds("resending") or s.holds("sends_wait"):
+    """The remote cluster is connected and pauses nobody, and takes nothing: sends wait, until no more are made, or are made again."""
+    if not s.has_backlog or s.holds("replicator_disconnected") is not False or s.holds("remote_pauses"):
         return None
-    return SCHEMA_REFUSED.because("sent_again", "B")
+    stopped = s.holds("sends_wait") and s.holds("sends_nothing")
+    if not stopped and not s.holds("resending"):
+        return None
+    return SCHEMA_REFUSED.because("takes_nothing", "B")

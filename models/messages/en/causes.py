@@ -122,7 +122,7 @@ SENTENCES = {
     "cause.schema_refused.answer": "The remote cluster refuses what is sent to it",
     "cause.schema_refused.first": "Read the broker's log for errors of this replicator; compare the topic's schemas in both clusters.",
     "cause.schema_refused.never": "Do not raise a limit: the same entries would be sent more often.",
-    "cause.schema_refused.because.sent_again": "more is sent than is published, and the backlog does not fall",
+    "cause.schema_refused.because.takes_nothing": "the remote cluster is connected and pauses nobody, and nothing that was sent leaves the backlog",
     # Replicator stuck
     "cause.replicator_stuck.label": "Replicator stuck",
     "cause.replicator_stuck.answer": "The replicator is connected and has stopped sending",

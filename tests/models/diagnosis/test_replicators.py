@@ -106,6 +106,11 @@ CASES = {
         {"backlog": GROWS, "sent": 250.0, "delay_s": 0.1},
         "neither", "schema_refused", None,
     ),
+    # As a real broker shows it: no more than a thousand sends wait, then nothing is sent.
+    "remote answers nothing": (
+        {"backlog": GROWS, "sent": 0.0, "delay_s": [66.0, 126.0, 186.0, 246.0, 306.0]},
+        "neither", "schema_refused", None,
+    ),
     "reads no more": ({"backlog": GROWS, "sent": 0.0}, "neither", "replicator_stuck", None),
     "nothing known of the limit and near nothing sent": (
         {"backlog": GROWS, "sent": 20.0, "limits_read": False},
