@@ -182,7 +182,7 @@ def running_pair(
                 hosts[1], BROKER_PORT, scratch_dir, max_lifetime_s=max_lifetime_s, priority=priority
             )
         )
-        own = [{"advertisedAddress": hosts[0]}, _listeners(hosts[1], network)]
+        own: list[dict[str, str]] = [{}, _listeners(hosts[1], network)]
         clusters = [
             _member(
                 name,
@@ -228,11 +228,8 @@ def _member(
     heap_mb: int,
     direct_mb: int,
 ) -> GeoCluster:
-    common = broker_settings(profile, host)
-    # Pulsar refuses it next to listeners.
-    del common["advertisedAddress"]
     settings = {
-        **common,
+        **broker_settings(profile, host),
         **BOOKIE_SETTINGS,
         "loadBalancerEnabled": "false",
         "brokerServicePort": str(BROKER_PORT),

@@ -25,6 +25,7 @@ from tests.lab.loadprocess import running_load
 from tests.lab.prometheus import running_prometheus
 from tests.lab.readback import REGEX, Series, read_series
 from tests.lab.recording import Recording, write_recording
+from tests.lab.run import STATS_EVERY_S
 from tests.lab.soundness import PRODUCER_SHORT_MAX, cpu_reasons, waits
 from tests.lab.targets import ScrapeTargets
 from throttlescope.ingest.core.metrics import METRICS
@@ -92,7 +93,7 @@ def record_played(
     for one in series:
         one.labels["cluster"] = played.about["clusters"][one.labels["instance"]]
     found = find_truth(played, series)
-    reasons, measured = _soundness(played, count_cpu)
+    reasons, measured = _soundness(played, found.rows, count_cpu)
     seen = sum(check["ok"] for check in found.confirmed)
     if seen < CONFIRMED_LEAST * len(found.confirmed):
         reasons.append(f"{seen} of {len(found.confirmed)} effects were seen")
@@ -191,9 +192,12 @@ def _kept(series: Series) -> bool:
     return "topic" in series.labels or "namespace" not in series.labels
 
 
-def _soundness(played: GeoPlayed, count_cpu: bool) -> tuple[list[str], dict[str, Any]]:
-    cpu = waits(played.pressure)
-    reasons = cpu_reasons(cpu) if count_cpu else []
+def _soundness(
+    played: GeoPlayed, truth: list[dict[str, Any]], count_cpu: bool
+) -> tuple[list[str], dict[str, Any]]:
+    # Fresh JVMs fill every CPU for a minute, and a restart does again. What no truth speaks of voids nothing.
+    in_truth = waits([row for row in played.pressure if _overlaps(row, truth)])
+    reasons = cpu_reasons(in_truth) if count_cpu else []
     producers: dict[str, Any] = {}
     for topic in played.scenario.topics:
         for row in played.reports[topic.name]["producers"].values():
@@ -202,8 +206,15 @@ def _soundness(played: GeoPlayed, count_cpu: bool) -> tuple[list[str], dict[str,
             if short > PRODUCER_SHORT_MAX:
                 reasons.append(f"the producer of {topic.name} was {short:.1%} below its schedule")
     return reasons, {
-        "cpu": cpu,
-        "cpu_reasons": cpu_reasons(cpu),
+        "cpu": waits(played.pressure),
+        "cpu_in_truth": in_truth,
+        "cpu_reasons": cpu_reasons(in_truth),
         "load_average": played.load_average,
         "producers": producers,
     }
+
+
+def _overlaps(pressure: dict[str, Any], truth: list[dict[str, Any]]) -> bool:
+    """Whether a minute of pressure has a part of which a truth speaks."""
+    end_ms = int(pressure["at_ms"])
+    return any(row["start_ms"] < end_ms and end_ms - 1000 * STATS_EVERY_S < row["end_ms"] for row in truth)
