@@ -120,14 +120,14 @@ SENTENCES = {
     # Refused by the remote
     "cause.schema_refused.label": "Refused by the remote",
     "cause.schema_refused.answer": "The remote cluster refuses what is sent to it",
-    "cause.schema_refused.first": "Read the broker's log for errors of this replicator; compare the topic's schemas in both clusters.",
+    "cause.schema_refused.first": "Look for 'message schema incompatible' in the broker's log, and compare the topic's schemas in both clusters. When the remote "
+    "cluster accepts the schema, unload the topic here.",
     "cause.schema_refused.never": "Do not raise a limit: the same entries would be sent more often.",
     "cause.schema_refused.because.takes_nothing": "the remote cluster is connected and pauses nobody, and nothing that was sent leaves the backlog",
     # Replicator stuck
     "cause.replicator_stuck.label": "Replicator stuck",
     "cause.replicator_stuck.answer": "The replicator is connected and has stopped sending",
-    "cause.replicator_stuck.first": "Look at the cursor of the replicator in the topic's internal stats: pendingReadOps 0 and waitingReadOp false mean that "
-    "it reads no more. Unloading the topic starts it again.",
+    "cause.replicator_stuck.first": "Read the broker's log for errors of this replicator, then unload the topic: that starts it again.",
     "cause.replicator_stuck.never": "Do not wait for it: it does not start again by itself.",
     "cause.replicator_stuck.because.reads_nothing": "it is connected, sends nothing, and waits for no answer",
     # Topic moved
