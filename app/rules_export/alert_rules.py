@@ -12,6 +12,7 @@ from throttlescope.app.rules_export.rule_records import AlertDefinition, Alertin
 from throttlescope.app.rules_export.signal_rules import column_rule
 from throttlescope.app.rules_export.wording import alerting
 from throttlescope.ingest.contracts.vocabulary import LEVELS, UNITS
+from throttlescope.ingest.core.subscription_name import RE2_REPLICATOR
 from throttlescope.ingest.core.times import MINUTE_MS
 from throttlescope.models.diagnosis import thresholds as t
 from throttlescope.models.messages.catalogue import sentence
@@ -22,6 +23,7 @@ from throttlescope.transforms.rules.load import PREFIX
 THROTTLED, BOTH = "PulsarSubscriptionThrottled", "PulsarSubscriptionThrottledAndSlow"
 NO_CONSUMERS, BLOCKED = "PulsarSubscriptionNoConsumers", "PulsarSubscriptionBlockedOnUnacked"
 REDELIVERY, SLOW = "PulsarSubscriptionRedelivering", "PulsarSubscriptionSlowConsumers"
+DISCONNECTED, REPLICATION_GROWS = "PulsarReplicatorDisconnected", "PulsarReplicationBacklogGrows"
 UNEXPLAINED = "PulsarBacklogGrowsUnexplained"
 THROTTLING_AND_GROWING = "PulsarThrottlingWhileBacklogGrows"
 DISPATCH_THROTTLED = "PulsarDispatchThrottled"
@@ -39,6 +41,8 @@ _WITHOUT_CONSUMERS = f"{PREFIX}backlog_without_consumers_entries"
 _BLOCKED = f"{PREFIX}backlog_blocked_entries"
 _REDELIVERED = f"{PREFIX}backlog_redelivered_entries"
 _SLOW = f"{PREFIX}backlog_of_slow_consumers_entries"
+_DISCONNECTED = f"{PREFIX}backlog_disconnected_entries"
+_REPLICATORS = f'{{subscription=~"{RE2_REPLICATOR}"}}'
 
 
 def cause_rules(options: ExportOptions) -> list[ExportedRecording]:
@@ -68,6 +72,7 @@ def cause_rules(options: ExportOptions) -> list[ExportedRecording]:
             f"  unless\n{PREFIX}backlog_gone_in_s <= {t.DRAIN_TARGET_S:g}",
             why=sentence("exported_rules.rule.slow_consumers"),
         ),
+        ExportedRecording(_DISCONNECTED, f"{_BACKLOG}\n  and\n{PREFIX}replication_connected == 0"),
     ]
 
 
@@ -115,15 +120,26 @@ _CAUSES = (
         REDELIVERY, "warning", {"cause": "redelivery", "action": "mend_consumers"}, lambda _: _REDELIVERED
     ),
     AlertDefinition(SLOW, "warning", {"cause": "slow_consumers", "action": ADD_CONSUMERS}, lambda _: _SLOW),
+    AlertDefinition(
+        DISCONNECTED, "warning", {"cause": "remote_disconnected", "action": "look"}, lambda _: _DISCONNECTED
+    ),
 )
 _SYMPTOMS = (
+    AlertDefinition(
+        REPLICATION_GROWS,
+        "warning",
+        {"action": "look"},
+        lambda _: f"{_GROWING}{_REPLICATORS}\n  unless on ({KEY})\n{_DISCONNECTED}",
+        for_ms=_SOME_TIME_MS,
+        real_if=None,
+    ),
     AlertDefinition(
         UNEXPLAINED,
         "info",
         {"cause": "unknown", "action": "look"},
         lambda _: (
             f"{_GROWING}\n  unless on ({KEY})\n"
-            f"({BINDS} or {_WITHOUT_CONSUMERS} or {_BLOCKED} or {_REDELIVERED} or {_SLOW})"
+            f"({BINDS} or {_WITHOUT_CONSUMERS} or {_BLOCKED} or {_REDELIVERED} or {_SLOW} or {_GROWING}{_REPLICATORS})"
         ),
         for_ms=_SOME_TIME_MS,
     ),

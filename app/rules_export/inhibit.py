@@ -8,9 +8,7 @@ from throttlescope.models.messages.catalogue import sentence
 
 _KEY = list(SUBSCRIPTION_KEY_NAMES)
 _THROTTLED = f'alertname=~"{a.THROTTLED}|{a.BOTH}"'
-_WITH_CAUSE = (
-    f'alertname=~"{"|".join((a.THROTTLED, a.BOTH, a.NO_CONSUMERS, a.BLOCKED, a.REDELIVERY, a.SLOW))}"'
-)
+_WITH_CAUSE = f'alertname=~"{"|".join((a.THROTTLED, a.BOTH, a.NO_CONSUMERS, a.BLOCKED, a.REDELIVERY, a.SLOW, a.DISCONNECTED))}"'
 
 
 def inhibit_rules() -> list[tuple[str, dict]]:

@@ -22,6 +22,7 @@ _GAUGES = (
     "permits_max",
     "redeliver_msg_rate",
     "write_entry_rate",
+    "replication_connected",
 )
 #: Pulsar has internal topics and subscriptions, such as for compaction, whose backlogs are normal.
 _NOT_PULSARS_OWN = f'topic!~"{SYSTEM_TOPIC}", subscription!~"{SYSTEM_SUBSCRIPTION}"'

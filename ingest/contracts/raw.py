@@ -192,8 +192,8 @@ TOPIC_STATS = Table(
         Column(
             "backlog_age_s",
             pa.float64(),
-            "oldestBacklogMessageAgeSeconds, of the subscription, or of the topic where "
-            "oldestBacklogMessageSubscriptionName names it; NULL: unknown",
+            "age of its oldest entry (earliestMsgPublishTimeInBacklog); else oldestBacklogMessageAgeSeconds, of the subscription, or of the "
+            "topic where oldestBacklogMessageSubscriptionName names it; NULL: unknown",
             True,
         ),
         DATE,

@@ -405,13 +405,14 @@ class _Collection:
             key = f"{topic.name}#{name}"
             self._ask("subscription_dispatch_rate", key, f"{path}/{quote(name, safe='')}/dispatchRate")
         for partition in topic.partitions or partitions:
-            self._stats(topic, partition)
+            # The age of a backlog costs the broker one read of a subscription: once in a walk.
+            self._stats(topic, partition, getEarliestTimeInBacklog="true")
 
-    def _stats(self, topic: AdminTopic, partition: int) -> None:
+    def _stats(self, topic: AdminTopic, partition: int, **params: str) -> None:
         physical = topic.physical(partition)
         observed_ms = round(time.time() * 1000)
         try:
-            body = self.admin.get(f"/admin/v2/{physical.path}/stats", getPreciseBacklog="true")
+            body = self.admin.get(f"/admin/v2/{physical.path}/stats", getPreciseBacklog="true", **params)
         except SourceError as error:
             self._failed("topic_stats", physical.name, error)
             return

@@ -65,7 +65,7 @@ def stats_rows(
             of_topic = {
                 "subscription": name,
                 "owner_broker": stats.get("ownerBroker"),
-                "backlog_age_s": _backlog_age_s(stats, name),
+                "backlog_age_s": _backlog_age_s(stats, name, observed_ms),
             }
             rows.append(place | _row(sub) | of_topic)
         except KeyError as missing:
@@ -128,9 +128,17 @@ def _row(sub: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _backlog_age_s(stats: dict[str, Any], name: str) -> float | None:
-    """Age of a subscription's oldest backlog; older brokers have only the topic's, and whose it is."""
-    age_s = stats["subscriptions"][name].get("oldestBacklogMessageAgeSeconds")
+def _backlog_age_s(stats: dict[str, Any], name: str, observed_ms: int) -> float | None:
+    """Age of a subscription's oldest backlog: by its oldest entry where that was requested (``getEarliestTimeInBacklog``).
+
+    Otherwise newer brokers estimate it; older ones have only the topic's estimate, and whose it is.
+    """
+    sub = stats["subscriptions"][name]
+    # 0: not requested; -1: no backlog.
+    earliest_ms = sub.get("earliestMsgPublishTimeInBacklog") or 0
+    if earliest_ms > 0:
+        return max(0.0, (observed_ms - earliest_ms) / 1000)
+    age_s = sub.get("oldestBacklogMessageAgeSeconds")
     if age_s is None and stats.get("oldestBacklogMessageSubscriptionName") == name:
         age_s = stats.get("oldestBacklogMessageAgeSeconds")
     # -1: not known.

@@ -44,7 +44,7 @@ EXPECTED = {
     "no_consumers": a.NO_CONSUMERS,
     "healthy": None,
 }
-CAUSES = {a.THROTTLED, a.BOTH, a.NO_CONSUMERS, a.BLOCKED, a.REDELIVERY, a.SLOW}
+CAUSES = {a.THROTTLED, a.BOTH, a.NO_CONSUMERS, a.BLOCKED, a.REDELIVERY, a.SLOW, a.DISCONNECTED}
 QUICK = ("sub-msg-1000", "slow-limit-bytes", "healthy-msg-50")
 OTHERS = (
     "no-consumers-leave", "default-sub-msg-large",

@@ -77,7 +77,8 @@ def answers() -> dict[str, str]:
         found.setdefault(path_of({"scope": scope, "key": TOPIC}), "")
     for row in recorded("topic_stats.jsonl"):
         path = f"/admin/v2/persistent/lab/sub-msg-large/orders-partition-{row['partition']}/stats?getPreciseBacklog=true"
-        found.setdefault(path, row["body"])
+        for asked in (path, f"{path}&getEarliestTimeInBacklog=true"):
+            found.setdefault(asked, row["body"])
     found["/admin/v2/brokers"] = json.dumps([broker])
     return found
 

@@ -133,3 +133,20 @@ def test_backlog_age_is_of_subscription(answer: dict) -> None:
     assert age() == 90
     sub["oldestBacklogMessageAgeSeconds"] = -1
     assert age() is None
+
+
+@pytest.mark.parametrize(
+    ("earliest_ms", "age_s"),
+    [
+        (1_795_170_696_658 - 75_500, 75.5),
+        # 0: not requested; -1: nothing waits.
+        (0, 57),
+        (-1, 57),
+        # A producer's clock may be ahead of the broker's.
+        (1_795_170_696_658 + 4_000, 0),
+    ],
+)
+def test_age_of_the_oldest_entry_comes_first(answer: dict, earliest_ms: int, age_s: float) -> None:
+    answer |= {"oldestBacklogMessageAgeSeconds": 57, "oldestBacklogMessageSubscriptionName": "billing"}
+    answer["subscriptions"]["billing"]["earliestMsgPublishTimeInBacklog"] = earliest_ms
+    assert rows_of(answer)[0]["backlog_age_s"] == age_s

@@ -55,7 +55,22 @@ SENTENCES = {
     "exported_rules.alert.PulsarSubscriptionSlowConsumers.first_action": (
         "Add consumers or make them faster. An Exclusive or Failover subscription takes one consumer per partition: add partitions."
     ),
+    "exported_rules.alert.PulsarReplicatorDisconnected.summary": "{subject} is not connected to its remote cluster",
+    "exported_rules.alert.PulsarReplicatorDisconnected.description": (
+        "{count} entries are waiting to be replicated and the producer of the remote cluster is not connected."
+    ),
+    "exported_rules.alert.PulsarReplicatorDisconnected.first_action": (
+        "Check that the remote cluster runs and can be reached, that the topic is there, and that no backlog quota there is full."
+    ),
     # Symptoms.
+    "exported_rules.alert.PulsarReplicationBacklogGrows.summary": "{subject}: less is replicated than is published",
+    "exported_rules.alert.PulsarReplicationBacklogGrows.description": (
+        "{count} entries more than {window} ago. The replicator's own limit, a publish limit of the remote cluster, or a slow way there may "
+        "hold it back."
+    ),
+    "exported_rules.alert.PulsarReplicationBacklogGrows.first_action": (
+        "Open the page: it names the cause. Do not raise the limit before it is known."
+    ),
     "exported_rules.alert.PulsarBacklogGrowsUnexplained.summary": "{subject}: the backlog grows for an unknown reason",
     "exported_rules.alert.PulsarBacklogGrowsUnexplained.description": (
         "{count} entries more than {window} ago. Neither a limiter nor the consumers can be identified as the cause from these metrics."
