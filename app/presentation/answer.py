@@ -9,6 +9,7 @@ from throttlescope.app.presentation import format as fmt
 from throttlescope.app.presentation.cause_runs import CauseRun, runs
 from throttlescope.app.presentation.causes import CAUSES, SIDES, CauseLook, limiter_words
 from throttlescope.app.presentation.limits import KnownLimit
+from throttlescope.ingest.core.subscription_name import remote_cluster
 from throttlescope.models.diagnosis.causes import THROTTLED, UNKNOWN
 from throttlescope.models.diagnosis.known_bugs import bugs_behind
 from throttlescope.models.messages.catalogue import sentence
@@ -74,7 +75,7 @@ def answer(
     agrees = verdict["naive_side"] == verdict["side"]
     return VerdictAnswer(
         cause=cause,
-        title=_title(cause, verdict["limiter"], limits),
+        title=_title(cause, verdict["limiter"], limits, remote_cluster(verdict["subscription"])),
         backlog=_backlog(verdict),
         since=_since(runs([*history, verdict])[-1]),
         sure=_sure(verdict),
@@ -99,12 +100,15 @@ def cause_is_open(cause: str, confidence: float) -> bool:
     return cause == UNKNOWN.name and confidence == 0
 
 
-def _title(cause: CauseLook, limiter: str | None, limits: Sequence[KnownLimit]) -> str:
+def _title(cause: CauseLook, limiter: str | None, limits: Sequence[KnownLimit], remote: str | None) -> str:
     if not limiter:
         return sentence("answer.cause", cause=cause.answer)
     limit = next((limit for limit in limits if f"{limit.level}.{limit.unit}" == limiter), None)
     details = "" if limit is None or limit.rate is None else f" ({limit.amount()}, set by {limit.who()})"
     which = f"{limiter_words(limiter)}{details}"
+    if remote is not None:
+        # The limiter of a replicator is the only one that it has.
+        return sentence("answer.limited_replicator", details=details)
     if limit is not None and limit.lifted_ms is not None:
         return sentence("answer.limited_until", time=fmt.clock(limit.lifted_ms), limiter=which)
     if cause.word == THROTTLED.name:

@@ -35,6 +35,16 @@ def remote_cluster(subscription: str) -> str | None:
     return found if found != subscription and found else None
 
 
+def short_text(subscription: str) -> str:
+    """The name without its topic: a replicator's is its remote cluster, with the @ that stands before it.
+
+    >>> short_text("billing"), short_text("pulsar.repl.west")
+    ('billing', '@west')
+    """
+    remote = remote_cluster(subscription)
+    return subscription if remote is None else f"@{remote}"
+
+
 def subscription_text(topic: str, partition: int | None, subscription: str) -> str:
     """The whole name as a user writes it; ``partition`` -1 or None: none.
 

@@ -9,7 +9,7 @@ from throttlescope.app.pipeline.sources.synthetic_history import CLUSTER as SYNT
 from throttlescope.app.presentation import format as fmt
 from throttlescope.app.presentation.causes import CAUSES, limiter_words
 from throttlescope.app.presentation.links.subscription import SubscriptionAddress, SubscriptionPartition
-from throttlescope.ingest.core.subscription_name import subscription_text
+from throttlescope.ingest.core.subscription_name import short_text, subscription_text
 from throttlescope.models.messages.catalogue import sentence
 
 
@@ -105,7 +105,7 @@ def subscription_link(row: dict, href: str | None = None) -> dcc.Link:
         href = SubscriptionAddress(key).href()
     return dcc.Link(
         [
-            html.Bdi(fmt.name(row["subscription"], 60), className="row-name"),
+            html.Bdi(fmt.name(short_text(row["subscription"]), 60), className="row-name"),
             html.Bdi(fmt.topic_name(row["topic"], row["partition"]), className="row-place"),
         ],
         href=href,

@@ -8,6 +8,7 @@ SENTENCES = {
     "answer.cause": "{cause}.",
     "answer.cause_and_limiter": "{cause}: the {limiter}.",
     "answer.limited": "The {limiter} throttles this subscription.",
+    "answer.limited_replicator": "The replicator's own dispatch rate{details} throttles it.",
     "answer.limited_until": "Until {time} the {limiter} throttled this subscription.",
     "answer.backlog_unknown": "Backlog not measured.",
     "answer.backlog": "{entries} wait.",

@@ -92,3 +92,8 @@ def test_every_cause_has_a_complete_answer(word):
     assert said.title.endswith(".")
     assert len(said.first) > 5
     assert said.never.startswith("Do not")
+
+
+def test_a_replicator_is_limited_by_its_own_rate():
+    row = verdict(5, 10, "throttled", "subscription.msg") | {"subscription": "pulsar.repl.west"}
+    assert answer_of(row, limits=[]).title == "The replicator's own dispatch rate throttles it."

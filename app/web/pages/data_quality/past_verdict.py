@@ -23,7 +23,7 @@ from throttlescope.app.web.components.parts import (
 )
 from throttlescope.app.web.components.shell import panel
 from throttlescope.app.web.data.past_verdict import MOST_WINDOWS
-from throttlescope.ingest.core.subscription_name import subscription_text
+from throttlescope.ingest.core.subscription_name import short_text, subscription_text
 from throttlescope.ingest.core.times import MINUTE_MS, format_time
 from throttlescope.models.diagnosis.reopen import Reopened
 from throttlescope.models.diagnosis.verdict import RULES_VERSION
@@ -63,7 +63,7 @@ def chooser(found: Sequence[dict], total: int, address: DataAddress) -> html.Sec
                 [
                     dcc.Link(
                         [
-                            html.Bdi(fmt.name(row["subscription"], 60), className="row-name"),
+                            html.Bdi(fmt.name(short_text(row["subscription"]), 60), className="row-name"),
                             html.Bdi(fmt.topic_name(row["topic"], row["partition"]), className="row-place"),
                         ],
                         href=past_verdict(_key(row)).href(),

@@ -11,7 +11,7 @@ from throttlescope.app.web.address.limits import LimitsAddress
 from throttlescope.app.web.components.grid import NONE
 from throttlescope.app.web.components.parts import cause_badge, plain_table, section
 from throttlescope.app.web.data.limit_changes import LimitChangeEvent, LimitChanges
-from throttlescope.ingest.core.subscription_name import subscription_text
+from throttlescope.ingest.core.subscription_name import short_text, subscription_text
 from throttlescope.models.episodes.before_after import SPAN_MS, Side
 from throttlescope.models.messages.catalogue import sentence
 
@@ -82,7 +82,7 @@ def _row(one: LimitChangeEvent) -> list:
         affected,
         dcc.Link(
             [
-                html.Bdi(fmt.name(change.key.subscription, 60), className="row-name"),
+                html.Bdi(fmt.name(short_text(change.key.subscription), 60), className="row-name"),
                 html.Bdi(fmt.topic_name(change.key.topic, change.key.partition), className="row-place"),
             ],
             href=LimitsAddress(subject=key).href(),

@@ -35,6 +35,7 @@ from throttlescope.app.web.pages.subscription.evidence import evidence, missing
 from throttlescope.app.web.pages.subscription.limits import limits_table
 from throttlescope.app.web.pages.subscription.links import crumbs, range_of_page, what_if_href
 from throttlescope.app.web.pages.subscription.page_state import PageState, state_of
+from throttlescope.ingest.core.subscription_name import remote_cluster
 from throttlescope.models.messages.catalogue import sentence
 
 TITLE = "Subscription"
@@ -214,9 +215,11 @@ def _until(minutes: pd.DataFrame, end_ms: int) -> pd.DataFrame:
 
 def _head(address: SubscriptionAddress) -> html.Div:
     key = address.subscription
+    remote = remote_cluster(key.subscription)
+    kind, named = ("Subscription ", key.subscription) if remote is None else ("Replicator to ", remote)
     return html.Div(
         [
-            html.H1([html.Span("Subscription ", className="quiet"), hostile(key.subscription)]),
+            html.H1([html.Span(kind, className="quiet"), hostile(named)]),
             html.P(
                 [
                     html.Span("topic ", className="quiet"),
