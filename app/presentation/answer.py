@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from throttlescope.app.presentation import format as fmt
+from throttlescope.app.presentation.backlog_units import in_other_units
 from throttlescope.app.presentation.cause_runs import CauseRun, runs
 from throttlescope.app.presentation.causes import CAUSES, SIDES, CauseLook, limiter_words
 from throttlescope.app.presentation.limits import KnownLimit
@@ -55,7 +57,11 @@ class VerdictAnswer:
 
 
 def answer(
-    verdict: dict, history: Sequence[dict], limits: Sequence[KnownLimit], versions: Sequence[str] = ()
+    verdict: dict,
+    history: Sequence[dict],
+    limits: Sequence[KnownLimit],
+    versions: Sequence[str] = (),
+    minute: Mapping[str, Any] | None = None,
 ) -> VerdictAnswer:
     """The answer that one verdict gives.
 
@@ -69,6 +75,8 @@ def answer(
         As of the verdict's time.
     versions : sequence of str
         Of the cluster's brokers, where they were read.
+    minute : mapping, optional
+        The window's last row of ``signals``: for the backlog in other units.
     """
     cause = CAUSES[verdict["cause"]]
     side = SIDES[verdict["naive_side"]]
@@ -76,7 +84,7 @@ def answer(
     return VerdictAnswer(
         cause=cause,
         title=_title(cause, verdict["limiter"], limits, remote_cluster(verdict["subscription"])),
-        backlog=_backlog(verdict),
+        backlog=" ".join([_backlog(verdict), *in_other_units(verdict["backlog_entries"], minute or {})]),
         since=_since(runs([*history, verdict])[-1]),
         sure=_sure(verdict),
         why=_sentences(verdict, "for"),

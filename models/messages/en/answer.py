@@ -14,6 +14,9 @@ SENTENCES = {
     "answer.backlog": "{entries} wait.",
     "answer.backlog_unchanged": "{entries} wait, unchanged over {length}.",
     "answer.backlog_changed": "{entries} wait, {change} over {length}.",
+    "answer.messages": "About {messages}.",
+    "answer.messages_and_bytes": "About {messages}, {bytes}.",
+    "answer.oldest": "The oldest has waited {age}.",
     "answer.since": "Since {start}, for {length}.",
     "answer.since_at_least": "Since at least {start}, for {length}.",
 }

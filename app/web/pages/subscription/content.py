@@ -10,6 +10,7 @@ from dataclasses import dataclass, fields
 
 import pandas as pd
 
+from throttlescope.app.presentation import backlog_units
 from throttlescope.app.presentation.links.subscription import SubscriptionAddress
 from throttlescope.app.web.data import history
 from throttlescope.app.web.data.blind_spots import broker_versions
@@ -22,6 +23,7 @@ from throttlescope.ingest.core.times import BLOCK_MS, MINUTE_MS
 
 #: Of ``signals``, what the page shows or weighs; evidence may show others by its symptom's name.
 COLUMNS = (
+    "subscription_backlog_age_s", "stats_backlog_age_s",
     "minute_ms", "broker", "broker_changed", "counter_resets", "coverage_share", "subscription_type",
     "backlog_entries", "backlog_ready_entries", "backlog_ready_peak_entries", "delayed_entries", "replay_entries", "backlog_age_s",
     "unacked_msg", "blocked_on_unacked", "consumers", "consumers_blocked_on_unacked", "consumer_ack_msg_rate_min",
@@ -44,7 +46,7 @@ LONGEST_MS = 7 * 24 * BLOCK_MS
 _ANSWER_COLUMNS = tuple(
     name
     for name in COLUMNS
-    if name.startswith(("limit_", "rho_", "read_")) or name in ("minute_ms", "broker")
+    if name.startswith(("limit_", "rho_", "read_")) or name in ("minute_ms", "broker", *backlog_units.COLUMNS)
 )
 
 

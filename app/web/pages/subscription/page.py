@@ -161,7 +161,7 @@ def top(found: AnsweredWindow, live: Live | None = None) -> list:
         is_newest = newest["window_end_ms"] <= verdict["window_end_ms"]
         whole = replace(found.address, at_ms=None, zoom_ms=None).href()
         card = answer_card(
-            answer(verdict, history, limits, found.broker_versions),
+            answer(verdict, history, limits, found.broker_versions, _last(found.verdict_minutes)),
             found,
             None if is_newest else newest,
             whole,
@@ -170,6 +170,10 @@ def top(found: AnsweredWindow, live: Live | None = None) -> list:
     else:
         children.append(_no_verdict(found))
     return [*children, _actions(found, live), now.placeholder(), advice.placeholder(), range_of_page(found)]
+
+
+def _last(minutes: pd.DataFrame) -> dict | None:
+    return None if minutes.empty else minutes.iloc[-1].to_dict()
 
 
 def body(view: SubscriptionView) -> html.Div:
