@@ -209,5 +209,5 @@ def test_limited_replicator_falls_behind(tmp_path: Path) -> None:
     recording = read_recording(folder)
     assert recording.clusters == ("geo-short-east", "geo-short-west")
     (row,) = recording.truth.to_pylist()
-    assert (row["subscription"], row["limiter"]) == ("pulsar.repl.geo-short-west", "replicator.msg")
+    assert (row["subscription"], row["limiter"]) == ("pulsar.repl.geo-short-west", "subscription.msg")
     assert all(check["ok"] for check in about["confirmed"]), about["confirmed"]

@@ -28,6 +28,7 @@ _OF_TOPIC = _OF_SUBSCRIPTION | {"namespace", "topic", "partition"}
 _LACKS = {
     "consumer": frozenset(),
     "subscription": _OF_CONSUMER,
+    "replicator": _OF_SUBSCRIPTION,
     "topic": _OF_SUBSCRIPTION,
     "broker": _OF_TOPIC,
     "target": _OF_TOPIC,

@@ -24,15 +24,18 @@ def _plain(texts: list[str]) -> str:
 @pytest.mark.parametrize(
     ("changes", "text"),
     [
-        ({}, "About 5 k messages, 4.88 MiB. The oldest has waited 2 m."),
+        ({}, "About 5 k messages, 4.88 MiB. The oldest has waited about 2 m."),
         (
             {"subscription_backlog_age_s": math.nan},
-            "About 5 k messages, 4.88 MiB. The oldest has waited 1 m 30 s.",
+            "About 5 k messages, 4.88 MiB. The oldest has waited about 1 m 30 s.",
         ),
         ({"subscription_backlog_age_s": None, "stats_backlog_age_s": None}, "About 5 k messages, 4.88 MiB."),
         # Nothing is published: how large a message is, is not known.
-        ({"in_msg_rate_5m": 0.0, "in_bytes_rate_5m": 0.0}, "About 5 k messages. The oldest has waited 2 m."),
-        ({"messages_per_entry": None}, "The oldest has waited 2 m."),
+        (
+            {"in_msg_rate_5m": 0.0, "in_bytes_rate_5m": 0.0},
+            "About 5 k messages. The oldest has waited about 2 m.",
+        ),
+        ({"messages_per_entry": None}, "The oldest has waited about 2 m."),
     ],
 )
 def test_units_that_are_known(changes, text):

@@ -27,12 +27,14 @@ from tests.ingest.task_threads import TaskThreads
 from tests.lab.prometheus import STALE, running_prometheus, write_series
 from throttlescope.ingest.core.errors import EmptyRangeError, InputError, SourceError, ThrottlescopeError
 from throttlescope.ingest.core.labels import LabelMapping
+from throttlescope.ingest.core.metrics import METRICS
 from throttlescope.ingest.core.selector import parse_selector
 from throttlescope.ingest.lake import Lake
 from throttlescope.ingest.pull import pull as pull_module
 from throttlescope.ingest.pull.item import plain_error
 from throttlescope.ingest.pull.plan import widened
 from throttlescope.ingest.pull.pull import PullResult, pull
+from throttlescope.ingest.pull.wanted_metrics import _LACKS
 from throttlescope.ingest.sources.access import Access, BrokenStreamError
 from throttlescope.ingest.sources.prometheus import open_prometheus
 
@@ -682,3 +684,7 @@ def test_errors_of_tasks_keep_their_exit_code() -> None:
         error = plain_error(raised("w", got="g", fix="f"))
         assert (type(error), error.exit_code, str(error)) == (kind, code, "w; got g. Fix: f")
         assert not error.is_transient
+
+
+def test_each_level_says_which_labels_it_lacks():
+    assert {metric.level for metric in METRICS.values()} == set(_LACKS)
