@@ -159,7 +159,9 @@ def test_exported_alerts_have_known_kinds():
         assert {rule.name for rule in previewed.alerts} == {one.name}
         for rule in previewed.alerts:
             kind = kind_of(rule)
-            assert (kind is None) == (one.name in (a.PUBLISH_THROTTLED, a.LIMITS_MISSING, a.LIMITS_OLD))
+            assert (kind is None) == (
+                one.name in (a.PUBLISH_THROTTLED, a.REPLICATION_GROWS, a.LIMITS_MISSING, a.LIMITS_OLD)
+            )
             if kind is not None:
                 assert not kind.fits("neither", "healthy")
                 assert any(kind.fits(SIDES.get(cause, "unknown"), cause) for cause in CAUSES)
