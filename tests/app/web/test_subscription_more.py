@@ -81,7 +81,7 @@ def test_neighbours_link_to_same_moment(tmp_path):
     tree = context.more(own, page)
     said = read(tree)
     assert (
-        "Who shares the limit the topic message limit in the selected window: 2 subscriptions, most first"
+        "Who shares the limit the topic message limit in the selected window: 2 subscriptions, highest use first"
         in said
     )
     assert "this one search-index" in said
