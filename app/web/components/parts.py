@@ -76,7 +76,12 @@ def downloads(links: list[tuple[str, str]], *, label: str = "Download") -> html.
     return html.Span(
         [
             html.Span(f"{label}: ", className="quiet"),
-            *(html.A(text, href=href, download="", className="download") for text, href in links),
+            # A line can break at the space between two links, and nowhere else.
+            *(
+                part
+                for text, href in links
+                for part in (html.A(text, href=href, download="", className="download"), " ")
+            ),
         ],
         className="downloads",
     )
