@@ -31,7 +31,7 @@ from tests.lab.group import Group, run_group
 from tests.lab.judge import Outcome
 from tests.lab.parts import PartMissing, broker_jars, java_binary, prometheus_binary
 from tests.lab.processes import go_first
-from tests.lab.sets import REPOSITORY, SETS, ScenarioSet
+from tests.lab.sets import REPOSITORY, SETS, ScenarioSet, picked
 from throttlescope.models.throttling.scenario import Scenario, ScenarioError
 
 SMOKE_SCENARIOS = Path(__file__).with_name("smoke")
@@ -60,7 +60,7 @@ def record(
         _record_fleets(FLEET_SETS[chosen], only, out, scratch, commit=commit and out is None)
         return
     which = _set(chosen)
-    scenarios = _pick(load_recordable(which.scenarios), only)
+    scenarios = picked(load_recordable(which.scenarios), only)
     target = out or which.recordings
     # A recording that does not ship with the package counts as recorded too.
     places = [out] if out else list(which.places)
@@ -104,7 +104,7 @@ def show_plan(
 ) -> None:
     """Print which scenarios would run side by side."""
     which = _set(chosen)
-    for number, groups in enumerate(plan(_pick(load_recordable(which.scenarios), only), which), 1):
+    for number, groups in enumerate(plan(picked(load_recordable(which.scenarios), only), which), 1):
         for group in groups:
             names = " ".join(scenario.name for scenario in group.scenarios)
             console.print(
@@ -207,16 +207,6 @@ def _set(name: str) -> ScenarioSet:
     if name not in SETS:
         raise typer.BadParameter(f"no set {name!r}; there are {', '.join(SETS)}")
     return SETS[name]
-
-
-def _pick(scenarios: list[Scenario], only: list[str] | None) -> list[Scenario]:
-    if not only:
-        return scenarios
-    known = {scenario.name: scenario for scenario in scenarios}
-    for name in only:
-        if name not in known:
-            raise typer.BadParameter(f"no scenario {name!r}; there are {', '.join(known)}")
-    return [known[name] for name in only]
 
 
 def _recorded(places: list[Path], name: str) -> Path | None:

@@ -20,6 +20,7 @@ from tests.lab.hosts import BROKER_PORT, WEB_PORT, claimed_hosts
 from tests.lab.jvm import pulsar_command
 from tests.lab.parts import BROKER_VERSION
 from tests.lab.services import (
+    FixedAddress,
     StartedProcess,
     Starter,
     running_bookie,
@@ -42,7 +43,7 @@ _CLUSTER_SETTINGS = {
 
 
 @dataclass
-class ClusterBroker:
+class ClusterBroker(FixedAddress):
     """One broker of a cluster; it keeps its name and addresses while its process ends and starts again."""
 
     name: str
@@ -50,32 +51,6 @@ class ClusterBroker:
     log_file: Path
     _command: list[str] = field(repr=False)
     _process: StartedProcess | None = field(default=None, repr=False)
-
-    @property
-    def service_url(self) -> str:
-        """Address for clients."""
-        return f"pulsar://{self.host}:{BROKER_PORT}"
-
-    @property
-    def web_address(self) -> str:
-        """Address that Prometheus scrapes, and the label ``instance``."""
-        return f"{self.host}:{WEB_PORT}"
-
-    @property
-    def admin_url(self) -> str:
-        """Address of the admin API."""
-        return f"http://{self.web_address}"
-
-    @property
-    def pid(self) -> int:
-        """Process id, of the last process when none is alive."""
-        assert self._process is not None
-        return self._process.pid
-
-    @property
-    def alive(self) -> bool:
-        """Whether the process has not ended; a paused one is alive."""
-        return self._process is not None and self._process.alive
 
 
 class Cluster:

@@ -13,6 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.lab.hosts import BROKER_PORT, WEB_PORT
 from tests.lab.jvm import pulsar_command
 from tests.lab.processes import end_with_parent, free_port, log_tail, running_process, stop, wait_until_ready
 from tests.lab.settings import BOOKIE_SETTINGS, write_settings
@@ -242,3 +243,36 @@ def _accepts(port: int) -> bool:
             return True
     except OSError:
         return False
+
+
+class FixedAddress:
+    """A broker with a host of its own and Pulsar's usual ports, whose process ends and starts again there."""
+
+    host: str
+    _process: StartedProcess | None
+
+    @property
+    def service_url(self) -> str:
+        """Address for clients."""
+        return f"pulsar://{self.host}:{BROKER_PORT}"
+
+    @property
+    def web_address(self) -> str:
+        """Address that Prometheus scrapes, and the label ``instance``."""
+        return f"{self.host}:{WEB_PORT}"
+
+    @property
+    def admin_url(self) -> str:
+        """Address of the admin API."""
+        return f"http://{self.web_address}"
+
+    @property
+    def pid(self) -> int:
+        """Process id, of the last process when none is alive."""
+        assert self._process is not None
+        return self._process.pid
+
+    @property
+    def alive(self) -> bool:
+        """Whether the process has not ended; a paused one is alive."""
+        return self._process is not None and self._process.alive

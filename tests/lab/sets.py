@@ -4,6 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
+
+import typer
+
+#: Anything with a name, such as a scenario.
+Named = TypeVar("Named")
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 SCENARIOS = Path(__file__).with_name("scenarios")
@@ -96,3 +102,14 @@ SETS = {
         alone_above=1000,
     ),
 }
+
+
+def picked(scenarios: list[Named], only: list[str] | None) -> list[Named]:
+    """The scenarios of these names, in their order; without any, all."""
+    if not only:
+        return scenarios
+    known = {scenario.name: scenario for scenario in scenarios}
+    for name in only:
+        if name not in known:
+            raise typer.BadParameter(f"no scenario {name!r}; there are {', '.join(known)}")
+    return [known[name] for name in only]

@@ -19,6 +19,7 @@ from tests.lab.geo.record import GeoVoid, record_geo
 from tests.lab.geo.sets import GEO_SETS, GeoSet
 from tests.lab.parts import broker_jars, java_binary, prometheus_binary
 from tests.lab.processes import go_first
+from tests.lab.sets import picked
 
 app = typer.Typer(
     add_completion=False, no_args_is_help=True, help="Records geo-replication on real clusters."
@@ -45,7 +46,7 @@ def record(
     which = _set(chosen)
     target = out or which.recordings
     scenarios = [
-        one for one in _pick(which.scenarios, only) if not (target / one.name / "recording.json").exists()
+        one for one in picked(which.scenarios, only) if not (target / one.name / "recording.json").exists()
     ]
     if not scenarios:
         console.print("every scenario has a recording")
@@ -83,7 +84,7 @@ def show(
 ) -> None:
     """Print the scenarios of a set, one line per topic, or whole files."""
     which = _set(chosen)
-    for scenario in _pick(which.scenarios, only):
+    for scenario in picked(which.scenarios, only):
         if only:
             typer.echo(scenario.to_yaml())
             continue
@@ -99,16 +100,6 @@ def _set(name: str) -> GeoSet:
     if name not in GEO_SETS:
         raise typer.BadParameter(f"no set {name!r}; there are {', '.join(GEO_SETS)}")
     return GEO_SETS[name]
-
-
-def _pick(scenarios: list[GeoScenario], only: list[str] | None) -> list[GeoScenario]:
-    if not only:
-        return scenarios
-    known = {scenario.name: scenario for scenario in scenarios}
-    for name in only:
-        if name not in known:
-            raise typer.BadParameter(f"no scenario {name!r}; there are {', '.join(known)}")
-    return [known[name] for name in only]
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ from tests.lab.geo.network import Network, running_network
 from tests.lab.hosts import BROKER_PORT, WEB_PORT, claimed_hosts
 from tests.lab.jvm import pulsar_command
 from tests.lab.parts import BROKER_VERSION
-from tests.lab.services import StartedProcess, Starter, starting
+from tests.lab.services import FixedAddress, StartedProcess, Starter, starting
 from tests.lab.settings import BOOKIE_SETTINGS, broker_settings, write_settings
 
 EAST, WEST = "east", "west"
@@ -33,7 +33,7 @@ _LISTENER = "network"
 
 
 @dataclass
-class GeoCluster:
+class GeoCluster(FixedAddress):
     """One cluster of a pair: a standalone that keeps its name, address and data while its process ends and starts again.
 
     ``name`` is its part, ``east`` or ``west``; ``cluster`` is the name that Pulsar has for it.
@@ -48,35 +48,9 @@ class GeoCluster:
     _process: StartedProcess | None = field(default=None, repr=False)
 
     @property
-    def service_url(self) -> str:
-        """Address for clients."""
-        return f"pulsar://{self.host}:{BROKER_PORT}"
-
-    @property
-    def web_address(self) -> str:
-        """Address that Prometheus scrapes, and the label ``instance``."""
-        return f"{self.host}:{WEB_PORT}"
-
-    @property
-    def admin_url(self) -> str:
-        """Address of the admin API."""
-        return f"http://{self.web_address}"
-
-    @property
     def admin(self) -> Admin:
         """A client of the admin API."""
         return Admin(self.admin_url, self.cluster)
-
-    @property
-    def pid(self) -> int:
-        """Process id, of the last process when none is alive."""
-        assert self._process is not None
-        return self._process.pid
-
-    @property
-    def alive(self) -> bool:
-        """Whether the process has not ended."""
-        return self._process is not None and self._process.alive
 
     def spawn(self) -> None:
         """Start the process; :meth:`wait` returns when it is healthy."""
