@@ -30,7 +30,8 @@ from tests.accuracy.targets import JUDGES, PROFILES, targets
 from tests.lab.sets import title
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.contracts.vocabulary import CAUSES
-from throttlescope.transforms.minutes import BACKLOG, SCHEMA
+from throttlescope.ingest.core.metrics import BACKLOG
+from throttlescope.transforms.minutes import SCHEMA
 from throttlescope.transforms.promql.source import Series
 
 TIMES_MS = np.arange(8, dtype=np.int64) * 15_000 + 1_795_000_200_000

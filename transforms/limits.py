@@ -351,7 +351,7 @@ class _Known:
         """Subscription partitions that were listed, or whose stats were read within a day."""
         found = {key for key in self.owners if self.owners.nearest(key, self.observed_ms)}
         for topic in self.keys("topic_subscriptions"):
-            namespace = topic.split("://", 1)[-1].rsplit("/", 1)[0]
+            namespace = _namespace_of(topic)
             count = int((self.answer("partition_count", topic) or {}).get("partitions", 0))
             for name in self.answer("topic_subscriptions", topic) or ():
                 for partition in range(count) if count else (-1,):
@@ -362,7 +362,7 @@ class _Known:
         """One for each topic partition that was requested, and each cluster that its namespace is replicated to."""
         for physical in self.keys("topic_owner"):
             topic, partition = topic_and_partition(physical, None)
-            namespace = topic.split("://", 1)[-1].rsplit("/", 1)[0]
+            namespace = _namespace_of(topic)
             for remote in self._remote_clusters(namespace):
                 yield _Key(self.cluster, namespace, topic, int(partition), REPLICATOR_PREFIX + remote)
 
@@ -529,6 +529,10 @@ class _Known:
         scope = "broker_configuration_runtime"
         found = {(self.answers[(scope, key)][1] or {}).get("clusterName") for key in self.keys(scope)}
         return found - {None, ""}
+
+
+def _namespace_of(topic: str) -> str:
+    return topic.split("://", 1)[-1].rsplit("/", 1)[0]
 
 
 def _true(value: object) -> bool:

@@ -18,6 +18,7 @@ from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES, TOPIC_KEY_NAMES
 from throttlescope.ingest.contracts.results import RULE_COLUMNS, STATS_COLUMNS
 from throttlescope.ingest.contracts.vocabulary import LEVELS, UNITS
+from throttlescope.ingest.core.metrics import BACKLOG_METRICS
 from throttlescope.ingest.core.selector import EQUAL, Matcher, Selector, metric_selector, parse_selector
 from throttlescope.ingest.core.subscription_name import REPLICATOR_PREFIX, remote_cluster
 from throttlescope.ingest.core.times import BLOCK_MS, MINUTE_MS, date_of
@@ -33,7 +34,6 @@ from throttlescope.transforms.read_once import ReadOnce, overlap, read_twice
 from throttlescope.transforms.rules import column_rules
 from throttlescope.transforms.stats_samples import stats_in_minutes
 
-BACKLOG = "pulsar_subscription_back_log"
 _OF_SUBSCRIPTION = '{subscription!="", consumer_name="", consumer_id=""}'
 
 #: Counters of a subscription partition: column, and the series that are added up.
@@ -54,8 +54,6 @@ _TOPIC_COUNTERS: dict[str, Selector] = {
     "in_msg_delta": metric_selector("pulsar_in_messages_total"),
     "in_bytes_delta": metric_selector("pulsar_in_bytes_total"),
 }
-#: What says that a subscription, or a replicator, is there.
-BACKLOG_METRICS = (BACKLOG, "pulsar_replication_backlog")
 _BACKLOG_SAMPLES = tuple(metric_selector(name) for name in BACKLOG_METRICS)
 #: What the rules read of the same topics in the clusters that replicators send to.
 REMOTE_METRICS = (
@@ -190,7 +188,7 @@ def _minute_rows(
         )
     )
     counted = _Counted(source, minutes)
-    backlog = [one for selector in _BACKLOG_SAMPLES for one in counted.series(selector)]
+    backlog = _backlog_series(source, start_ms - deltas.LONGEST_GAP_MS, end_ms)
     keys = {_key(one) for one in backlog} | {
         _key_of(dict(labels)) for labels in matrices["backlog_entries"].labels
     }
@@ -352,6 +350,7 @@ def _uses(columns: Mapping[str, np.ndarray], keys: list[tuple], exempt: np.ndarr
         if not replicators[n, 0]:
             topics.setdefault(key[: len(TOPIC_KEY_NAMES)], []).append(n)
     read = ~np.isnan(columns["backlog_entries"])
+    out["replicates"] = np.broadcast_to(replicators, read.shape)
     for unit, span, replicated in (
         ("msg", "delta_span_ms", "replication_entry_rate"),
         ("bytes", "bytes_span_ms", "replication_bytes_rate"),
@@ -400,9 +399,7 @@ def _limits_and_use(
     out["relative_to_publish"] = pa.array(np.logical_or.reduce(any_relative), mask=np.isnan(observed_ms))
     # The use of a limiter that counts entries is measured in entries.
     # What a replicator takes is measured in entries already.
-    counts_entries = _flags(pc.equal(limits["limit_counts"], "entries")) & np.isnan(
-        rows["replication_entry_rate"]
-    )
+    counts_entries = _flags(pc.equal(limits["limit_counts"], "entries")) & ~rows["replicates"]
     in_limit_units = np.where(counts_entries, per_entry, 1.0)
     uses = {
         ("subscription", "msg"): rows["use_msg_per_s"] / in_limit_units,
@@ -425,9 +422,8 @@ def _limits_and_use(
         )
     out["topic_read_share"] = np.where(has_topic_limit, read_share, np.nan)
     # A replicator takes nothing of its broker's limit.
-    replicates = ~np.isnan(rows["replication_entry_rate"])
     for unit in UNITS:
-        out[f"use_{unit}_per_s"] = np.where(replicates, 0.0, uses["subscription", unit])
+        out[f"use_{unit}_per_s"] = np.where(rows["replicates"], 0.0, uses["subscription", unit])
     return out
 
 

@@ -7,13 +7,12 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 import pyarrow as pa
 
-from throttlescope.ingest.core.metrics import BROKER_MARKS
+from throttlescope.ingest.core.metrics import BACKLOG, BROKER_MARKS
 from throttlescope.ingest.core.selector import Selector
 from throttlescope.ingest.core.series import DecodedSeries, Meter, SampleBatch, batch_of
 from throttlescope.ingest.core.system_names import is_system_topic
 from throttlescope.ingest.lake.blocks import BlockBuffer
 from throttlescope.ingest.sources.pulsar_admin import AdminTopic
-from throttlescope.transforms.minutes import BACKLOG
 from throttlescope.transforms.promql.source import SampleSource, Series
 
 _FOR_EVER = np.iinfo(np.int64).max

@@ -20,14 +20,13 @@ from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
 from throttlescope.ingest.contracts.vocabulary import UNITS
 from throttlescope.ingest.core.labels import shard_of
-from throttlescope.ingest.core.metrics import METRICS
+from throttlescope.ingest.core.metrics import BACKLOG_METRICS, METRICS, REPLICATION_BACKLOG
 from throttlescope.ingest.core.times import BLOCK_MS, DAY_MS, MINUTE_MS, block_start, check_range, date_of
 from throttlescope.ingest.lake import DataFile, Lake
 from throttlescope.ingest.lake.newest_samples import newest_samples
 from throttlescope.ingest.spark.executors import parallelism
 from throttlescope.transforms.as_of import KNOWN_FOR_MS
 from throttlescope.transforms.minutes import (
-    BACKLOG_METRICS,
     REMOTE_METRICS,
     SCHEMA,
     MinutesTask,
@@ -195,7 +194,7 @@ def plan_tasks(
 
 
 def _replicates(files: list[DataFile]) -> bool:
-    return any(file.partition["metric_name"] == BACKLOG_METRICS[1] for file in files)
+    return any(file.partition["metric_name"] == REPLICATION_BACKLOG for file in files)
 
 
 def _files_by_day(

@@ -17,14 +17,14 @@ import pyarrow as pa
 
 from throttlescope.ingest.core.errors import InputError
 from throttlescope.ingest.core.labels import LabelMapping
-from throttlescope.ingest.core.metrics import METRICS
+from throttlescope.ingest.core.metrics import BACKLOG, METRICS
 from throttlescope.ingest.core.selector import NAME_LABEL, REGEX, Matcher, Selector
 from throttlescope.ingest.core.series import Meter
 from throttlescope.ingest.core.series import PullSource as Reader
 from throttlescope.ingest.core.times import format_time
 from throttlescope.ingest.lake.blocks import BlockBuffer
 from throttlescope.ingest.pull.read_series import read_series
-from throttlescope.transforms.minutes import BACKLOG, metrics_read
+from throttlescope.transforms.minutes import metrics_read
 from throttlescope.transforms.promql.source import MemorySource, SampleSource, Series
 
 _OUT = ("pulsar_out_messages_total", "pulsar_out_bytes_total")

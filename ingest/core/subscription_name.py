@@ -17,7 +17,7 @@ from throttlescope.ingest.core.errors import InputError
 #: What the name of a replicator's cursor begins with (the broker's ``replicatorPrefix``); the remote cluster follows.
 REPLICATOR_PREFIX = "pulsar.repl."
 #: A whole name of a replicator's cursor, as a regular expression that Prometheus (RE2) reads too.
-RE2_REPLICATOR = "pulsar[.]repl[.].+"
+RE2_REPLICATOR = REPLICATOR_PREFIX.replace(".", "[.]") + ".+"
 
 _TOPIC = r"(?P<topic>[a-z-]+://[^/]+/[^/]+/.+?)(?:-partition-(?P<partition>[0-9]{1,10}))?"
 _NAME = re.compile(_TOPIC + "#(?P<subscription>.+)", re.DOTALL)

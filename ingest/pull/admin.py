@@ -8,6 +8,7 @@ from collections.abc import Callable
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from throttlescope.ingest.core.metrics import BACKLOG_METRICS
 from throttlescope.ingest.core.system_names import is_system_topic
 from throttlescope.ingest.core.times import MINUTE_MS, block_start, dates_of
 from throttlescope.ingest.lake import Lake
@@ -16,8 +17,6 @@ from throttlescope.ingest.quality.admin_scope import other_cluster, other_cluste
 from throttlescope.ingest.quarantine.refuse import Quarantine
 from throttlescope.ingest.sources.pulsar_admin import AdminSnapshot, AdminTopic, Failure, PulsarAdmin
 
-#: Of subscriptions, and of replicators.
-_BACKLOGS = ["pulsar_subscription_back_log", "pulsar_replication_backlog"]
 _PERMITS = "pulsar_consumer_available_permits"
 #: About fifteen calls each; at ten calls per second this is less than half an hour.
 MAX_TOPICS = 1000
@@ -108,7 +107,7 @@ def topics_with_backlog(lake: Lake, cluster: str, start_ms: int, end_ms: int) ->
     """
     files = lake.files(
         "samples",
-        partition={"metric_name": _BACKLOGS, "date": dates_of(start_ms, end_ms)},
+        partition={"metric_name": BACKLOG_METRICS, "date": dates_of(start_ms, end_ms)},
         between={"block_start_ms": (block_start(start_ms), end_ms - 1), "cluster": (cluster, cluster)},
     )
     peak_of: dict[str, float] = {}
@@ -128,7 +127,7 @@ def topics_with_backlog(lake: Lake, cluster: str, start_ms: int, end_ms: int) ->
         return []
     partitions_of: dict[str, set[int]] = {}
     largest: dict[str, float] = {}
-    where = pc.field("metric_name").isin(_BACKLOGS) & (pc.field("cluster") == cluster)
+    where = pc.field("metric_name").isin(BACKLOG_METRICS) & (pc.field("cluster") == cluster)
     # Labels of series that had none are not wanted: they are the most of a fleet.
     where &= pc.field("series_id").isin(list(peak_of))
     for row in lake.read("series", columns=["series_id", "labels"], where=where).to_pylist():

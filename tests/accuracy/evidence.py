@@ -24,7 +24,7 @@ import numpy as np
 
 from tests.accuracy.recorded import Recorded
 from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
-from throttlescope.transforms.minutes import BACKLOG
+from throttlescope.ingest.core.metrics import BACKLOG
 from throttlescope.transforms.promql.source import Series
 
 #: Causes for which no switch shows more: the backlog says healthy, the count of consumers that there is none, expiry that messages were lost.

@@ -14,8 +14,9 @@ from tests.accuracy.recorded import Recorded
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
 from throttlescope.ingest.contracts.vocabulary import UNITS
+from throttlescope.ingest.core.metrics import BACKLOG_METRICS
 from throttlescope.ingest.core.times import BLOCK_MS, block_start
-from throttlescope.transforms.minutes import BACKLOG_METRICS, minute_rows
+from throttlescope.transforms.minutes import minute_rows
 from throttlescope.transforms.promql.source import MemorySource
 
 

@@ -11,10 +11,10 @@ from throttlescope.app.pipeline.follow.signals import HourlySignals
 from throttlescope.app.pipeline.follow.stats import StatsWatch
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.core.errors import SourceError
+from throttlescope.ingest.core.metrics import BACKLOG
 from throttlescope.ingest.core.times import BLOCK_MS, MINUTE_MS, block_start
 from throttlescope.ingest.lake import Lake
 from throttlescope.ingest.sources.pulsar_admin import AdminSnapshot, AdminTopic, Failure
-from throttlescope.transforms.minutes import BACKLOG
 from throttlescope.transforms.promql.source import Series
 from throttlescope.transforms.sample_window import SampleWindow
 

@@ -6,9 +6,10 @@ import pyarrow as pa
 import pytest
 
 from throttlescope.ingest.core.labels import shard_of
+from throttlescope.ingest.core.metrics import BACKLOG
 from throttlescope.ingest.core.times import BLOCK_MS, date_of
 from throttlescope.ingest.lake import DataFile
-from throttlescope.transforms.minutes import BACKLOG, metrics_read
+from throttlescope.transforms.minutes import metrics_read
 from throttlescope.transforms.signals import plan_tasks
 
 START_MS = 1_764_028_800_000 - 1_764_028_800_000 % BLOCK_MS

@@ -15,13 +15,14 @@ import pyarrow.compute as pc
 from throttlescope.app.pipeline.follow.stats import StatsWatch
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
+from throttlescope.ingest.core.metrics import BACKLOG
 from throttlescope.ingest.core.times import BLOCK_MS, DAY_MS, MINUTE_MS
 from throttlescope.ingest.lake import Lake, read_files
 from throttlescope.ingest.lake.hour_files import replace_hours
 from throttlescope.models.diagnosis.window import SubscriptionKey
 from throttlescope.transforms.as_of import KNOWN_FOR_MS
 from throttlescope.transforms.broker_use import signals_of
-from throttlescope.transforms.minutes import BACKLOG, minute_rows
+from throttlescope.transforms.minutes import minute_rows
 from throttlescope.transforms.sample_window import SampleWindow
 
 #: First minute that changed, by subscription partition.

@@ -12,13 +12,14 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
 from throttlescope.ingest.contracts import TABLES
+from throttlescope.ingest.core.metrics import BACKLOG
 from throttlescope.ingest.core.times import DAY_MS, block_start
 from throttlescope.ingest.lake import DataFile, Lake, read_files
 from throttlescope.ingest.lake.newest_samples import newest_samples
 from throttlescope.ingest.lake.parquet import dataset, reporting_store_errors
 from throttlescope.ingest.lake.rows import naming_missing
 from throttlescope.transforms.as_of import KNOWN_FOR_MS
-from throttlescope.transforms.minutes import BACKLOG, metrics_read
+from throttlescope.transforms.minutes import metrics_read
 
 #: How far back samples that came late are looked for: twice what a Prometheus keeps by default.
 LATE_MS = 31 * DAY_MS

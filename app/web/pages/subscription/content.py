@@ -20,6 +20,7 @@ from throttlescope.app.web.data.reader import LakeReader
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.contracts.vocabulary import LEVELS, UNITS
 from throttlescope.ingest.core.times import BLOCK_MS, MINUTE_MS
+from throttlescope.models.diagnosis.known_bugs import may_hide_bugs
 
 #: Of ``signals``, what the page shows or weighs; evidence may show others by its symptom's name.
 COLUMNS = (
@@ -125,7 +126,10 @@ def read_answered(reader: LakeReader, address: SubscriptionAddress) -> AnsweredW
         verdict=verdict,
         verdict_minutes=history.signals(reader, subscription, *window, _ANSWER_COLUMNS),
         outlook=forecasts,
-        broker_versions=() if verdict is None else broker_versions(reader, subscription.cluster),
+        # The first read of a snapshot looks through the catalogue of series.
+        broker_versions=broker_versions(reader, subscription.cluster)
+        if verdict is not None and may_hide_bugs(verdict["cause"])
+        else (),
     )  # fmt: skip
 
 
