@@ -3,7 +3,7 @@
 ``python -m tests.accuracy`` prints the figures as JSON; ``--write`` writes the tables of ``docs/accuracy/diagnosis.md`` and
 of the README, and ``models/diagnosis/measured.json``, and leaves all figures in ``.bench/accuracy.json``, from which ``--figures`` takes
 them where only the page has changed. ``--set fleet-development`` prints the targets of the fleets and every verdict that was not
-right. It takes a few minutes and no server.
+right, ``--subject replicators`` the tables of subjects with sets of their own. It takes a few minutes and no server.
 """
 
 from __future__ import annotations
@@ -17,8 +17,9 @@ from typing import Any
 
 from tests.accuracy.figures import figures, shipped
 from tests.accuracy.fleets import fleet_figures, fleet_folders, fleet_table, miss_lines
-from tests.accuracy.page import page
+from tests.accuracy.page import page, page_of_subjects, subject_tables
 from tests.accuracy.recorded import SETS
+from tests.accuracy.subjects import SUBJECTS, subject_figures
 from tests.lab.fleet.sets import FLEET_SETS
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -57,9 +58,15 @@ def main() -> None:
         help="only this set, also in what is written; may be repeated",
     )
     parser.add_argument(
+        "--subject", dest="subjects", action="append", choices=[*SUBJECTS], help="only this subject; with --write, all subjects"
+    )
+    parser.add_argument(
         "--figures", type=Path, metavar="FILE", help="take the figures from a file instead of computing them"
     )
     options = parser.parse_args()
+    if options.subjects:
+        _subjects(options.subjects, options.write)
+        return
     if options.sets and set(options.sets) <= set(FLEET_SETS):
         _fleets(options.sets)
         return
@@ -77,6 +84,17 @@ def main() -> None:
         MEASURED.write_text(measured_text(found))
     else:
         print(json.dumps(found, indent=1))
+
+
+def _subjects(names: list[str], write: bool) -> None:
+    """Print the tables of some subjects, or write those of all into the page."""
+    found = {
+        name: subject_figures(name, lambda text: print(text, file=sys.stderr)) for name in (SUBJECTS if write else names)
+    }
+    if write:
+        PAGE.write_text(page_of_subjects(PAGE.read_text(), found))
+    else:
+        print("\n".join(subject_tables(found).values()))
 
 
 def _fleets(sets: list[str]) -> None:

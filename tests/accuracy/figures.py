@@ -14,6 +14,7 @@ from tests.accuracy.evidence import EVIDENCE, NEEDS_NO_SWITCH, Evidence
 from tests.accuracy.fleets import fleet_figures, fleet_folders
 from tests.accuracy.judging import Found, judge_all
 from tests.accuracy.recorded import DROPPED_FILES, SETS, folders
+from tests.accuracy.subjects import SUBJECTS, subject_figures
 from tests.accuracy.targets import judged_targets
 from tests.lab.fleet.sets import FLEET_SETS
 from throttlescope.models.diagnosis.verdict import RULES_VERSION
@@ -33,7 +34,8 @@ def figures(
     -------
     dict
         ``rules_version``; ``sets``: set to evidence to figures; ``altered``: cause to figures; ``attempts``: set to what became of its
-        scenarios; ``fleets``: set to profile to figures, if all sets are requested. A set without recordings is left out.
+        scenarios; ``fleets``: set to profile to figures, and ``subjects``: subject to set to figures, if all sets are requested. A set without
+        recordings is left out.
     """
     sets = tuple(sets)
     present = [name for name in sets if folders(name)]
@@ -50,6 +52,7 @@ def figures(
         for name in found["fleets"]:
             names = (folder.name for folder in fleet_folders(name))
             found["attempts"][name] = asdict(attempts_of(FLEET_SETS[name].dropped_file, names))
+        found["subjects"] = {name: subject_figures(name, note) for name in SUBJECTS}
     for cause, alter in ALTERED.items():
         note(f"altered: {cause}")
         places = [folder for name in present if name in ALTERABLE for folder in folders(name)]

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from tests.accuracy.fleets import FLEETS_THAT_JUDGE, fleet_table
+from tests.accuracy.subjects import causes_table, misses_table, targets_table
 from tests.accuracy.targets import JUDGES, PROFILES, targets
 from tests.lab.drawn import UNSEEN
 from tests.lab.sets import title
@@ -28,7 +29,7 @@ def page(text: str, found: Figures) -> str:
     KeyError
         The page has a mark for a table that does not exist.
     """
-    tables = {
+    tables = subject_tables(found.get("subjects", {})) | {
         "targets": targets(found),
         "attempts": attempts(found),
         "unmeasured": unmeasured(found),
@@ -48,6 +49,21 @@ def page(text: str, found: Figures) -> str:
         "altered_misses": misses([miss for one in found["altered"].values() for miss in one["misses"]]),
     }
     return _MARKED.sub(lambda match: match[1] + tables[match[2]] + match[3], text)
+
+
+def page_of_subjects(text: str, found: Figures) -> str:
+    """The page with the tables of subjects alone recomputed, from the figures of :mod:`tests.accuracy.subjects`."""
+    tables = subject_tables(found)
+    return _MARKED.sub(lambda match: match[1] + tables[match[2]] + match[3] if match[2] in tables else match[0], text)
+
+
+def subject_tables(found: Figures) -> dict[str, str]:
+    """The marked tables of subjects with sets of their own."""
+    return {
+        "subjects": targets_table(found),
+        "subject_causes": causes_table(found),
+        "subject_misses": misses_table(found),
+    }
 
 
 def readme(found: Figures) -> str:
@@ -104,7 +120,9 @@ def unmeasured(found: Figures) -> str:
     """Causes that no recording has as its truth."""
     lines = [("cause", "what its figures rest on")]
     for cause in CAUSES:
-        recorded = any(_windows_of(by["full"], cause) for by in found["sets"].values())
+        recorded = any(_windows_of(by["full"], cause) for by in found["sets"].values()) or any(
+            cause in part["f1"] for by_set in found.get("subjects", {}).values() for part in by_set.values()
+        )
         if not recorded and cause != "unknown":
             lines.append(
                 (
