@@ -112,6 +112,10 @@ SENTENCES = {
     "whatif.throttling_not_counted": (
         "This broker does not count its throttling: whether a limiter binds is derived from how much of it is used."
     ),
+    "whatif.replicator": (
+        "A replicator is simulated as an Exclusive subscription: its one consumer is the remote cluster, its limit counts entries, and what it"
+        " sent is known as a mean over a minute only."
+    ),
     "whatif.type_unknown": "The subscription's type was not read: Shared is assumed.",
     "whatif.version_unknown": "The broker's version was not read: a current one is assumed.",
 }

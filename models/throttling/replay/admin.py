@@ -28,6 +28,11 @@ class TopicFacts:
     topic_stats: Sequence[Mapping]
     broker_version: str | None
 
+    def of_replicator(self, subscription: str) -> TopicFacts:
+        """Limits of a replicator alone: it shares none with the topic's subscriptions, and has no stats of their kind."""
+        limits = [row for row in self.limits if row["subscription"] == subscription]
+        return TopicFacts(limits, (), self.broker_version)
+
     def limit_rows(self, end_ms: int) -> dict[LimitKey, Sequence[Mapping]]:
         """Rows of ``limits`` as they were read before a time, oldest first; where all are younger, the first ones after it."""
         found: dict[LimitKey, list[Mapping]] = {}

@@ -90,7 +90,8 @@ def _of_limits(observed: Observed, change: Change, capacity: Capacity) -> list[M
         elif value is not None and field == "msg" and level != "broker" and capacity.msg_per_s is not None:
             parts = 1 if observed.partition is not None else len(observed.partitions)
             most = capacity.msg_per_s
-            if not math.isfinite(most) or value / after[level]["period_s"] * parts <= most:
+            value_msg = value * (observed.messages_per_entry if _counts_entries(observed, level) else 1)
+            if not math.isfinite(most) or value_msg / after[level]["period_s"] * parts <= most:
                 continue
             if parts == 1:
                 found.append(message("whatif.limit_cannot_bind", setting=key, value=value, msg_per_s=most))
@@ -105,6 +106,11 @@ def _of_limits(observed: Observed, change: Change, capacity: Capacity) -> list[M
                     )
                 )
     return found
+
+
+def _counts_entries(observed: Observed, level: str) -> bool:
+    row = observed.limits.get((level, min(observed.selected), observed.subscription))
+    return row is not None and row["counts"] == "entries"
 
 
 def _of_samples(observed: Observed, arrivals: Arrivals) -> list[Message]:
@@ -146,7 +152,9 @@ def _of_admin(observed: Observed, history: Observed) -> list[Message]:
         found.append(message("whatif.limits_never_read"))
     elif all(row["observed_ms"] > observed.times_ms[-1] for row in observed.limits.values()):
         found.append(message("whatif.limits_read_later"))
-    if any(item.events_of is None for item in history.selected.values()):
+    if observed.is_replicator:
+        found.append(message("whatif.replicator"))
+    elif any(item.events_of is None for item in history.selected.values()):
         found.append(message("whatif.throttling_not_counted"))
     if observed.subscription not in observed.types:
         found.append(message("whatif.type_unknown"))

@@ -13,6 +13,8 @@ from functools import cached_property
 
 import numpy as np
 
+from throttlescope.ingest.core.subscription_name import remote_cluster
+
 Reader = tuple[str, int]
 """A subscription and a partition; -1 where the topic is not partitioned."""
 LimitKey = tuple[str, int, str]
@@ -95,6 +97,11 @@ class Observed:
     def limits(self) -> dict[LimitKey, Mapping]:
         """What holds at the end."""
         return {key: rows[-1] for key, rows in self.limit_rows.items() if rows}
+
+    @property
+    def is_replicator(self) -> bool:
+        """Whether the selected subscription is a replicator's cursor."""
+        return remote_cluster(self.subscription) is not None
 
     @property
     def seconds(self) -> np.ndarray:

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 import numpy as np
 
 from throttlescope.ingest.contracts.vocabulary import LEVELS, UNITS
 from throttlescope.ingest.core.errors import InputError
 from throttlescope.ingest.core.selector import NAME_LABEL
-from throttlescope.ingest.core.subscription_name import SubscriptionName
+from throttlescope.ingest.core.subscription_name import SubscriptionName, remote_cluster
 from throttlescope.ingest.core.system_names import is_system_subscription
 from throttlescope.ingest.core.times import format_time
 from throttlescope.models.throttling.replay.admin import TopicFacts, newest
 from throttlescope.models.throttling.replay.align import added, merged_times, stood
 from throttlescope.models.throttling.replay.observed import Observed, PartitionSamples, Reader, ReaderSamples
+from throttlescope.models.throttling.replay.replicator import WINDOW_ENTRIES, as_subscription
 from throttlescope.models.throttling.replay.series import (
     BACKLOG,
     BLOCKED,
@@ -67,6 +69,8 @@ def observed_of(
     """
     within = [_within(item, start_ms, end_ms) for item in series]
     within = counted_once([item for item in within if len(item.timestamps_ms)], start_ms, end_ms)
+    if remote_cluster(name.subscription) is not None:
+        within, facts = as_subscription(within, name.subscription), facts.of_replicator(name.subscription)
     mine = [item for item in within if item.labels[NAME_LABEL] == BACKLOG and is_of(name, item.labels)]
     times_ms = merged_times(mine) if mine else np.empty(0, np.int64)
     if len(times_ms) < LEAST_SCRAPES:
@@ -115,7 +119,9 @@ def _observed(
     backlogs = by_metric[BACKLOG]
     keys = sorted({(item.labels["subscription"], int(item.labels["partition"])) for item in backlogs})
     readers = {
-        key: _reader(by_metric, key, times_ms, restarts) for key in keys if not is_system_subscription(key[0])
+        key: _reader(by_metric, key, times_ms, restarts)
+        for key in keys
+        if remote_cluster(key[0]) is not None or not is_system_subscription(key[0])
     }
     partitions = {
         number: PartitionSamples(
@@ -138,6 +144,13 @@ def _observed(
     ]
     limited = by_metric.get(PUBLISH_LIMITED)
     stats = newest(facts.topic_stats, end_ms)
+    per_entry = _messages_per_entry(by_metric, partitions, stats, name.subscription, times_ms)
+    types = {row["subscription"]: row["subscription_type"] for row in stats if row["subscription_type"]}
+    receiver_queue = int(max(permits)) if permits else None
+    if remote_cluster(name.subscription) is not None:
+        # What was sent was counted in entries.
+        readers = {key: replace(item, out_msg=item.out_msg * per_entry) for key, item in readers.items()}
+        types, receiver_queue = {name.subscription: "Exclusive"}, round(WINDOW_ENTRIES * per_entry)
     return Observed(
         cluster=cluster,
         namespace=backlogs[0].labels["namespace"],
@@ -147,10 +160,10 @@ def _observed(
         times_ms=times_ms,
         partitions=partitions,
         readers=readers,
-        types={row["subscription"]: row["subscription_type"] for row in stats if row["subscription_type"]},
+        types=types,
         limit_rows=facts.limit_rows(end_ms),
-        messages_per_entry=_messages_per_entry(by_metric, partitions, stats, name.subscription, times_ms),
-        receiver_queue=int(max(permits)) if permits else None,
+        messages_per_entry=per_entry,
+        receiver_queue=receiver_queue,
         broker_version=facts.broker_version,
         gaps=[(int(times_ms[at]), int(times_ms[at + 1])) for at in wide],
         restarts_ms=sorted(restarts),

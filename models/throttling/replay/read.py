@@ -8,14 +8,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from throttlescope.ingest.core.errors import InputError
+from throttlescope.ingest.core.metrics import BACKLOG_METRICS
 from throttlescope.ingest.core.subscription_name import SubscriptionName
 from throttlescope.ingest.core.times import block_start
 from throttlescope.ingest.lake import Lake
 from throttlescope.models.throttling.replay.admin import topic_facts
 from throttlescope.models.throttling.replay.observed import Observed
 from throttlescope.models.throttling.replay.observed_window import is_of, observed_of
+from throttlescope.models.throttling.replay.replicator import named
 from throttlescope.models.throttling.replay.series import (
-    BACKLOG,
     BROKER_METRICS,
     METRICS,
     of_topics,
@@ -48,7 +49,7 @@ def read_observed(
     lake
         Contains ``series``, ``samples`` and, where the admin API was read, ``limits`` and ``topic_stats``.
     selector
-        ``persistent://tenant/ns/topic[-partition-N]#subscription``. All partitions and all subscriptions of the topic are read:
+        ``persistent://tenant/ns/topic[-partition-N]#subscription``, or ``...@cluster`` for a replicator. All partitions and all subscriptions of the topic are read:
         they share limits and consumers.
     start_ms, end_ms
         [start, end).
@@ -70,14 +71,14 @@ def read_observed(
 
 
 def _known(lake: Lake, name: SubscriptionName, cluster: str | None) -> list[dict]:
-    """Rows of ``series`` with the backlog of a subscription, all of one cluster."""
+    """Rows of ``series`` with the backlog of a subscription or a replicator, all of one cluster."""
     if lake.version("series") is None:
         raise InputError(
             "There are no samples in this lake",
             got=lake.root,
             fix="bring some with throttlescope run --lake DIR",
         )
-    catalogue = lake.read("series", where=pc.field("metric_name") == BACKLOG)
+    catalogue = lake.read("series", where=pc.field("metric_name").isin(BACKLOG_METRICS))
     # A fleet has a hundred thousand of them: only those of the topic become rows.
     rows = _with_labels(of_topics(catalogue, {name.topic}))
     found = [row for row in rows if row["labels"].get("topic") == name.topic and is_of(name, row["labels"])]
@@ -115,7 +116,7 @@ def _known(lake: Lake, name: SubscriptionName, cluster: str | None) -> list[dict
 def _with_labels(catalogue: pa.Table) -> list[dict]:
     rows = catalogue.to_pylist()
     for row in rows:
-        row["labels"] = dict(row["labels"])
+        row["labels"] = named(dict(row["labels"]))
     return rows
 
 

@@ -98,6 +98,8 @@ def replay(
 
 def check_change(observed: Observed, change: Change, arrivals: Arrivals, horizon_s: int) -> None:
     """Refuse what has no meaning for this subscription, or would take hours."""
+    if observed.is_replicator:
+        _check_replicator(change)
     limits = own_limits(observed, change)
     for key, value in change.limits.items():
         level, _, field = key.partition(".")
@@ -126,6 +128,19 @@ def check_change(observed: Observed, change: Change, arrivals: Arrivals, horizon
             got=f"{events:.0e} events",
             expected=f"at most {MAX_EVENTS:.0e}",
             fix=f"use a horizon of {max(1, int(horizon_s * MAX_EVENTS / events))}s or less",
+        )
+
+
+def _check_replicator(change: Change) -> None:
+    """A replicator has one limit of its own, whatever level sets it, and no consumers that could be added."""
+    vain = [key for key in change.limits if not key.startswith("subscription.")]
+    vain += ["consumers"] if change.consumers is not None else []
+    if vain:
+        raise InputError(
+            f"{vain[0]} does not change what a replicator sends",
+            got=change.words,
+            expected="subscription.msg or subscription.bytes for the replicator's own limit (msg counts entries), rate_msg, load, batch_msg or processing_ms",
+            fix="to try other limits, name a subscription of the topic instead",
         )
 
 

@@ -12,12 +12,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from throttlescope.ingest.contracts.vocabulary import UNITS
+from throttlescope.ingest.core.metrics import BACKLOG, REPLICATION_BACKLOG
 from throttlescope.ingest.core.selector import metric_selector
 from throttlescope.ingest.lake import DataFile
 from throttlescope.transforms.promql.lake_source import LakeSampleSource
 from throttlescope.transforms.promql.source import Series
 
-BACKLOG = "pulsar_subscription_back_log"
 DELAYED = "pulsar_subscription_delayed"
 UNACKED = "pulsar_subscription_unacked_messages"
 BLOCKED = "pulsar_subscription_blocked_on_unacked_messages"
@@ -30,11 +30,16 @@ OUT = {"msg": "pulsar_out_messages_total", "bytes": "pulsar_out_bytes_total"}
 IN = {"msg": "pulsar_in_messages_total", "bytes": "pulsar_in_bytes_total"}
 ENTRIES_PER_S = "pulsar_storage_write_rate"
 PUBLISH_LIMITED = "pulsar_publish_rate_limit_times"
+#: Of a replicator: what was sent and what came from the remote cluster, in a second as a mean of the last minute; messages are entries in what was sent.
+REPLICATED_OUT = {"msg": "pulsar_replication_rate_out", "bytes": "pulsar_replication_throughput_out"}
+REPLICATED_IN = {"msg": "pulsar_replication_rate_in", "bytes": "pulsar_replication_throughput_in"}
+REPLICATOR_CONNECTED = "pulsar_replication_connected_count"
 BROKER_OUT = {"msg": "pulsar_broker_rate_out", "bytes": "pulsar_broker_throughput_out"}
 #: What a window is made of: the topic's, and the brokers'.
 METRICS = (
     BACKLOG, DELAYED, UNACKED, BLOCKED, CONSUMERS, EXPIRED, REDELIVERED_PER_S, *EVENTS.values(), PERMITS,
     *OUT.values(), *IN.values(), ENTRIES_PER_S, PUBLISH_LIMITED, *BROKER_OUT.values(),
+    REPLICATION_BACKLOG, *REPLICATED_OUT.values(), *REPLICATED_IN.values(), REPLICATOR_CONNECTED,
 )  # fmt: skip
 BROKER_METRICS = tuple(BROKER_OUT.values())
 
