@@ -12,14 +12,14 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
 from throttlescope.ingest.contracts import TABLES
-from throttlescope.ingest.core.metrics import BACKLOG
+from throttlescope.ingest.core.metrics import BACKLOG_METRICS, REPLICATION_BACKLOG
 from throttlescope.ingest.core.times import DAY_MS, block_start
 from throttlescope.ingest.lake import DataFile, Lake, read_files
 from throttlescope.ingest.lake.newest_samples import newest_samples
 from throttlescope.ingest.lake.parquet import dataset, reporting_store_errors
 from throttlescope.ingest.lake.rows import naming_missing
 from throttlescope.transforms.as_of import KNOWN_FOR_MS
-from throttlescope.transforms.minutes import metrics_read
+from throttlescope.transforms.minutes import REMOTE_METRICS, metrics_read
 
 #: How far back samples that came late are looked for: twice what a Prometheus keeps by default.
 LATE_MS = 31 * DAY_MS
@@ -47,12 +47,16 @@ class RecomputeView:
         self._rows: dict[str, pa.Table] = {}
 
     def blocks(self, cluster: str) -> list[DataFile]:
-        """Files of ``samples`` that signals are made of."""
+        """Files of ``samples`` that signals are made of; of a cluster with replicators also what other clusters show of its topics."""
         if "samples" not in self._files:
             between = {"block_start_ms": (self.from_ms, 1 << 62)}
             found = self.lake.files("samples", partition={"metric_name": metrics_read()}, between=between)
             self._files["samples"] = _by(found, lambda file: str(file.minimum["cluster"]))
-        return self._files["samples"].get(cluster, [])
+        own = self._files["samples"].get(cluster, [])
+        if not any(_metric_of(file) == REPLICATION_BACKLOG for file in own):
+            return own
+        others = [files for name, files in self._files["samples"].items() if name != cluster]
+        return own + [file for files in others for file in files if _metric_of(file) in REMOTE_METRICS]
 
     def files(self, table: str, cluster: str) -> list[DataFile]:
         """Files of a table that is partitioned by cluster."""
@@ -105,7 +109,11 @@ class RecomputeView:
 
     @cached_property
     def _newest(self) -> Mapping[str, int]:
-        return newest_samples(self.lake, self.clusters, metric_name=BACKLOG)
+        found: dict[str, int] = {}
+        for name in BACKLOG_METRICS:
+            for cluster, newest_ms in newest_samples(self.lake, self.clusters, metric_name=name).items():
+                found[cluster] = max(found.get(cluster, 0), newest_ms)
+        return found
 
     @cached_property
     def _computed(self) -> dict[str, dict[tuple[str, int], dict[str, Any]]]:
@@ -118,6 +126,10 @@ class RecomputeView:
         for row in rows:
             found.setdefault(row["cluster"], {})[row["stage"], row["block_start_ms"]] = row
         return found
+
+
+def _metric_of(file: DataFile) -> str:
+    return file.partition["metric_name"]
 
 
 def _by(files: Iterable[DataFile], name: Any) -> dict[str, list[DataFile]]:
