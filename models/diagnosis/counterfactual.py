@@ -209,9 +209,9 @@ def counterfactuals(
 
 
 def _free_consumers(observed: Observed) -> Change:
-    """Consumers that take all they are given; one comes where there is none."""
-    count = observed.consumers(observed.subscription)
-    return Change(consumers=None if count else 1, processing_ms=NO_WORK_MS)
+    """Consumers that take all they are given; one comes where there is none. A remote cluster is there or it is not."""
+    there = observed.consumers(observed.subscription) or observed.is_replicator
+    return Change(consumers=None if there else 1, processing_ms=NO_WORK_MS)
 
 
 def _row(lever: str, limiter: str | None, change: Change, answer: ReplayAnswer) -> Counterfactual:

@@ -41,6 +41,19 @@ def of_all_partitions(topic: str, subscription: str | None, partition: int | Non
     return "{" + ",".join(matchers + [f"{name}={quote(value)}" for name, value in labels.items()]) + "}"
 
 
+def backlog_and_dispatch(topic: str, subscription: str, partition: int | None) -> tuple[str, str]:
+    """Backlog in entries, and what leaves it: messages per second of a subscription, entries per second of a replicator."""
+    remote = remote_cluster(subscription)
+    if remote is None:
+        where = of_all_partitions(topic, subscription, partition)
+        return (
+            f"sum(pulsar_subscription_back_log{where})",
+            f"sum(rate(pulsar_out_messages_total{without_consumers(where)}[5m]))",
+        )
+    where = of_all_partitions(topic, None, partition)[:-1] + f",remote_cluster={quote(remote)}}}"
+    return f"sum(pulsar_replication_backlog{where})", f"sum(pulsar_replication_rate_out{where})"
+
+
 def without_consumers(matchers: str) -> str:
     """The same matchers without the consumers' own series, which repeat what the subscription's count."""
     return matchers[:-1] + ',consumer_name=""}'

@@ -190,6 +190,9 @@ def _partitions(observed: Observed, limiter: str, tried: TriedValue, now: int) -
 
 
 def _consumers(observed: Observed, ground: Ground, target_s: int) -> list[Recommendation]:
+    if observed.is_replicator:
+        # The remote cluster is as fast as it is; it shows under its own subscriptions why.
+        return []
     tried = smallest_consumers(observed, target_s, ground=ground)
     if tried is None:
         return _faster(observed, ground, target_s)
@@ -299,19 +302,20 @@ def _recommendation(
 
 
 def _checks(observed: Observed, tried: TriedValue) -> tuple[RecommendedCheck, ...]:
-    where = promql.of_all_partitions(observed.topic, observed.subscription, observed.partition)
     drain_s, per_s = tried.outlook.drain_s, -tried.outlook.growth_entries_per_s
     if drain_s:
-        backlog = message("advice.check.backlog_gone", entries_per_s=per_s, drain_s=drain_s)
+        gone = message("advice.check.backlog_gone", entries_per_s=per_s, drain_s=drain_s)
     else:
-        backlog = message("advice.check.backlog_falls")
-    return (
-        RecommendedCheck(f"sum(pulsar_subscription_back_log{where})", backlog),
-        RecommendedCheck(
-            f"sum(rate(pulsar_out_messages_total{promql.without_consumers(where)}[5m]))",
-            message("advice.check.dispatched", msg_per_s=tried.outlook.out_msg_per_s),
-        ),
+        gone = message("advice.check.backlog_falls")
+    backlog, dispatched = promql.backlog_and_dispatch(
+        observed.topic, observed.subscription, observed.partition
     )
+    if observed.is_replicator:
+        entries_per_s = tried.outlook.out_msg_per_s / observed.messages_per_entry
+        sent = message("advice.check.replicated", entries_per_s=entries_per_s)
+    else:
+        sent = message("advice.check.dispatched", msg_per_s=tried.outlook.out_msg_per_s)
+    return RecommendedCheck(backlog, gone), RecommendedCheck(dispatched, sent)
 
 
 def _risks(observed: Observed, level: str, tried: TriedValue) -> tuple[Message, ...]:

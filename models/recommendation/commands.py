@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from throttlescope.ingest.core.subscription_name import remote_cluster
 from throttlescope.models.messages.catalogue import Message, message
 
 _UNLIMITED = -1
@@ -63,7 +64,10 @@ def set_limit(
     where, verb = shlex.quote(topic), "dispatch-rate"
     local = "" if set_by != "global_topic_policy" else " -g"
     notes: tuple[Message, ...] = ()
-    if level == "subscription":
+    if remote_cluster(subscription) is not None:
+        # A replicator's limit is a policy of the topic, the same for every remote cluster.
+        verb, place = "replicator-dispatch-rate", message("advice.place.replicators", topic=topic)
+    elif level == "subscription":
         verb = "subscription-dispatch-rate"
         if set_by in ("topic_policy", "global_topic_policy"):
             place = message("advice.place.all_subscriptions", topic=topic)

@@ -74,7 +74,7 @@ def smallest_consumers(
     others, ground = also or Change(), ground or Ground(observed, observed)
     now = observed.consumers(observed.subscription)
     most = observed.active(observed.subscription, max(1, now) * MOST_CONSUMERS_TIMES)
-    if most <= now:
+    if most <= now or observed.is_replicator:
         return None
 
     def attempt(value: int) -> TriedValue:

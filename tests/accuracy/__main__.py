@@ -58,7 +58,11 @@ def main() -> None:
         help="only this set, also in what is written; may be repeated",
     )
     parser.add_argument(
-        "--subject", dest="subjects", action="append", choices=[*SUBJECTS], help="only this subject; with --write, all subjects"
+        "--subject",
+        dest="subjects",
+        action="append",
+        choices=[*SUBJECTS],
+        help="only this subject; with --write, all subjects",
     )
     parser.add_argument(
         "--figures", type=Path, metavar="FILE", help="take the figures from a file instead of computing them"
@@ -89,7 +93,8 @@ def main() -> None:
 def _subjects(names: list[str], write: bool) -> None:
     """Print the tables of some subjects, or write those of all into the page."""
     found = {
-        name: subject_figures(name, lambda text: print(text, file=sys.stderr)) for name in (SUBJECTS if write else names)
+        name: subject_figures(name, lambda text: print(text, file=sys.stderr))
+        for name in (SUBJECTS if write else names)
     }
     if write:
         PAGE.write_text(page_of_subjects(PAGE.read_text(), found))

@@ -54,7 +54,9 @@ def page(text: str, found: Figures) -> str:
 def page_of_subjects(text: str, found: Figures) -> str:
     """The page with the tables of subjects alone recomputed, from the figures of :mod:`tests.accuracy.subjects`."""
     tables = subject_tables(found)
-    return _MARKED.sub(lambda match: match[1] + tables[match[2]] + match[3] if match[2] in tables else match[0], text)
+    return _MARKED.sub(
+        lambda match: match[1] + tables[match[2]] + match[3] if match[2] in tables else match[0], text
+    )
 
 
 def subject_tables(found: Figures) -> dict[str, str]:

@@ -44,13 +44,19 @@ class Subject:
 def at_least(what: str, bound: float, name: str) -> SubjectTarget:
     """A share of windows that is at least ``bound``."""
     return SubjectTarget(
-        what, f">= {100 * bound:g} %", lambda f: f[name]["value"], lambda v: v >= bound, lambda f: _share(f[name])
+        what,
+        f">= {100 * bound:g} %",
+        lambda f: f[name]["value"],
+        lambda v: v >= bound,
+        lambda f: _share(f[name]),
     )
 
 
 def none_of(what: str, name: str) -> SubjectTarget:
     """A count of windows that is 0."""
-    return SubjectTarget(what, "0", lambda f: f[name], lambda v: v == 0, lambda f: f"{f[name]} of {f['windows']}")
+    return SubjectTarget(
+        what, "0", lambda f: f[name], lambda v: v == 0, lambda f: f"{f[name]} of {f['windows']}"
+    )
 
 
 def f1_at_least(what: str, bound: float, cause: str | None = None) -> SubjectTarget:
@@ -154,7 +160,14 @@ def misses_table(found: Mapping[str, Mapping[str, Figures]]) -> str:
     for name, by_set in found.items():
         for part, one in by_set.items():
             lines += [
-                [f"{name}, {part}", row["recording"], row["subscription"], row["true"], row["said"], str(row["windows"])]
+                [
+                    f"{name}, {part}",
+                    row["recording"],
+                    row["subscription"],
+                    row["true"],
+                    row["said"],
+                    str(row["windows"]),
+                ]
                 for row in one["misses"]
             ]
     return _table(lines) if len(lines) > 1 else "None.\n"

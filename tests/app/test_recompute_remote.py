@@ -18,7 +18,9 @@ TIMES_MS = np.arange(START_MS, START_MS + 10 * 60_000, 15_000)
 
 def series(cluster, name, value=1.0, **labels):
     place = {"instance": f"{cluster}:8080", "namespace": "t/n", "topic": "persistent://t/n/x"}
-    return Series({"__name__": name, "cluster": cluster, **place, **labels}, TIMES_MS, np.full(len(TIMES_MS), value))
+    return Series(
+        {"__name__": name, "cluster": cluster, **place, **labels}, TIMES_MS, np.full(len(TIMES_MS), value)
+    )
 
 
 def lake(root, pauses, *, metric="pulsar_publish_rate_limit_times"):
@@ -46,7 +48,9 @@ def test_remote_pauses_make_the_hour_differ(tmp_path, cluster, differs):
 
 def test_other_samples_of_the_remote_do_not(tmp_path):
     metric = "pulsar_in_messages_total"
-    one, other = (lake(tmp_path / name, value, metric=metric) for name, value in (("one", 1.0), ("other", 2.0)))
+    one, other = (
+        lake(tmp_path / name, value, metric=metric) for name, value in (("one", 1.0), ("other", 2.0))
+    )
     assert inputs(one, "east") == inputs(other, "east")
     assert inputs(one, "west") != inputs(other, "west")
 

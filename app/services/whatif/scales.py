@@ -64,7 +64,8 @@ def scales(ground: Ground) -> dict[str, Scale]:
 
 def _limits(observed: Observed) -> Iterator[Scale]:
     limits = own_limits(observed, Change())
-    for level in reversed(LEVELS):
+    # A replicator has one limit, whatever level sets it.
+    for level in ("subscription",) if observed.is_replicator else reversed(LEVELS):
         limit = limits.get(level, {})
         for unit in UNITS:
             now = limit.get(unit)
@@ -87,7 +88,8 @@ def _published_per_s(observed: Observed, unit: str) -> float:
 def _clients(ground: Ground) -> Iterator[Scale]:
     observed, capacity = ground.observed, ground.capacity
     consumers = observed.consumers(observed.subscription)
-    yield Scale("consumers", 1, max(32, 8 * consumers), consumers)
+    if not observed.is_replicator:
+        yield Scale("consumers", 1, max(32, 8 * consumers), consumers)
     active = observed.active(observed.subscription, capacity.consumers)
     now = 1000 * active / capacity.msg_per_s if capacity.msg_per_s and active else None
     around = now or 10.0

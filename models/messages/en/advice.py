@@ -47,6 +47,7 @@ SENTENCES = {
     "advice.check.backlog_gone": "should fall by {entries_per_s:number} entries/s and reach zero in {drain_s:duration}",
     "advice.check.backlog_falls": "should fall",
     "advice.check.dispatched": "should be about {msg_per_s:number} msg/s",
+    "advice.check.replicated": "should be about {entries_per_s:number} entries/s",
     "advice.check.dispatched_draining": "should be about {msg_per_s:number} msg/s while a backlog drains",
     "advice.check.age": (
         "should stay at or below {target_s:number} (the oldest message of the topic's backlog, over all its subscriptions)"
@@ -64,6 +65,7 @@ SENTENCES = {
     # Commands: what they change, and what else they do.
     "advice.place.subscription": "subscription {subscription} of {topic}",
     "advice.place.all_subscriptions": "all subscriptions of {topic}",
+    "advice.place.replicators": "replicators of {topic}, to all remote clusters",
     "advice.place.topic": "topic {topic}, shared by all its subscriptions",
     "advice.place.brokers": "every broker of the cluster",
     "advice.note.overrides_namespace": "The present limit is set by the namespace; this policy overrides it here only.",

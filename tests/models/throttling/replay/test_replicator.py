@@ -6,7 +6,9 @@ import pytest
 from tests.models.throttling.replay.samples import START_MS, TOPIC, key, one, scrapes
 from tests.transforms.lakes import lake_of, limit_row
 from throttlescope.ingest.core.errors import InputError
-from throttlescope.models.throttling.replay import newest_ms, parse_change, read_observed, replay
+from throttlescope.app.services.whatif.scales import scales
+from throttlescope.models.recommendation import advise
+from throttlescope.models.throttling.replay import Ground, newest_ms, parse_change, read_observed, replay
 
 TIMES = scrapes(600)
 SECONDS = (TIMES - START_MS) / 1000
@@ -23,7 +25,10 @@ def replicated(*, remote="west", backlog=None, sent=float(LIMIT), received=None)
     }  # fmt: skip
     if received is not None:
         values |= {"rate_in": received, "throughput_in": 100 * received}
-    return [one(f"pulsar_replication_{name}", TIMES, value, remote_cluster=remote) for name, value in values.items()]
+    return [
+        one(f"pulsar_replication_{name}", TIMES, value, remote_cluster=remote)
+        for name, value in values.items()
+    ]
 
 
 def published(msg_per_s=float(IN_MSG)):
@@ -36,7 +41,9 @@ def published(msg_per_s=float(IN_MSG)):
 
 def limited(msg=LIMIT, subscription=CURSOR):
     return [
-        limit_row("subscription", at_ms=START_MS - 1, msg=msg, counts="entries", **key(subscription=subscription))
+        limit_row(
+            "subscription", at_ms=START_MS - 1, msg=msg, counts="entries", **key(subscription=subscription)
+        )
     ]
 
 
@@ -50,7 +57,11 @@ def test_a_window_is_read_as_a_subscriptions(tmp_path):
     found = observed(tmp_path)
     reader = found.readers[CURSOR, -1]
     assert list(found.readers) == [(CURSOR, -1)]
-    assert (found.messages_per_entry, found.type_of(CURSOR), found.consumers(CURSOR)) == (10.0, "Exclusive", 1)
+    assert (found.messages_per_entry, found.type_of(CURSOR), found.consumers(CURSOR)) == (
+        10.0,
+        "Exclusive",
+        1,
+    )
     assert reader.backlog_entries[-1] == 9_000
     # 5 entries/s over scrapes of 5 s, in messages.
     assert reader.out_msg[1:].tolist() == pytest.approx([250.0] * (len(TIMES) - 1))
@@ -107,3 +118,25 @@ def test_an_unknown_remote_gets_the_nearest_name(tmp_path):
     lake = lake_of(tmp_path, [*published(), *replicated()])
     with pytest.raises(InputError, match=f"did you mean {SELECTOR}"):
         newest_ms(lake, f"{TOPIC}@wets")
+
+
+def test_the_smallest_limit_is_recommended(tmp_path):
+    found = observed(tmp_path)
+    advice = advise(found, target_s=1_800)
+    best = advice.recommendations[0]
+    # 20 entries/s come, and 9,000 wait: 25 a second drain them in half an hour.
+    assert (best.limiter, best.now) == ("subscription.msg", LIMIT)
+    assert 24 <= best.value <= 29
+    assert best.apply.startswith(
+        f"pulsar-admin topicPolicies set-replicator-dispatch-rate {TOPIC} -md {best.value} "
+    )
+    queries = [check.query for check in best.checks]
+    assert all('remote_cluster="west"' in query for query in queries)
+    assert {one.lever for one in advice.recommendations} <= {"limit", "period"}
+
+
+def test_only_its_own_limit_can_be_moved(tmp_path):
+    keys = set(scales(Ground(observed(tmp_path), observed(tmp_path / "history"))))
+    assert keys == {
+        "subscription.msg", "subscription.bytes", "subscription.period_s", "processing_ms", "load", "batch_msg",
+    }  # fmt: skip
