@@ -5,8 +5,8 @@ import pytest
 
 from tests.models.throttling.replay.samples import START_MS, TOPIC, key, one, scrapes
 from tests.transforms.lakes import lake_of, limit_row
-from throttlescope.ingest.core.errors import InputError
 from throttlescope.app.services.whatif.scales import scales
+from throttlescope.ingest.core.errors import InputError
 from throttlescope.models.recommendation import advise
 from throttlescope.models.throttling.replay import Ground, newest_ms, parse_change, read_observed, replay
 
