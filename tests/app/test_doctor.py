@@ -9,7 +9,7 @@ from tests.app.http_server import answering, html, unauthorised
 from tests.lab.prometheus import running_prometheus, write_series
 from throttlescope.app.config import load_settings
 from throttlescope.app.services.doctor.admin_checks import has_throttle_counters
-from throttlescope.app.services.doctor.check import FAILED, OK, WARNING
+from throttlescope.app.services.doctor.check import FAILED, OK, SKIPPED, WARNING
 from throttlescope.app.services.doctor.doctor import examine, exit_code
 from throttlescope.ingest.core.errors import EXIT_INPUT, EXIT_UNREACHABLE
 
@@ -26,7 +26,7 @@ SUBSCRIPTION_METRICS = (
     "pulsar_subscription_back_log", "pulsar_subscription_back_log_no_delayed", "pulsar_out_messages_total",
     "pulsar_out_bytes_total", "pulsar_subscription_msg_ack_rate", "pulsar_subscription_consumers_count",
     "pulsar_subscription_unacked_messages", "pulsar_subscription_dispatch_throttled_msg_events",
-    "pulsar_subscription_dispatch_throttled_bytes_events",
+    "pulsar_subscription_dispatch_throttled_bytes_events", "pulsar_subscription_storage_backlog_age_seconds",
 )  # fmt: skip
 TOPIC_METRICS = ("pulsar_in_messages_total", "pulsar_in_bytes_total", "pulsar_storage_write_rate")
 
@@ -165,6 +165,8 @@ def test_missing_metrics_are_warnings_with_fixes():
     assert "3.0.9" in found["throttle counters"].found
     assert "4.0.4" in found["throttle counters"].fix
     assert "exposeConsumerLevelMetricsInPrometheus=true" in found["consumer metrics"].fix
+    assert found["backlog age"].status == SKIPPED
+    assert "exposeSubscriptionBacklogAgeInPrometheus=true" in found["backlog age"].fix
     assert found["label shape"].found.startswith("split")
     assert found["namespace label"].status == FAILED
     assert 'namespace = "exported_namespace"' in found["namespace label"].fix

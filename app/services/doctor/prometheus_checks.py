@@ -75,6 +75,7 @@ class _PrometheusExamination:
                     self._metrics,
                     self._throttle_counters,
                     self._consumer_level,
+                    self._backlog_age,
                     self._freshness,
                     self._scrape_interval,
                     self._labels,
@@ -190,6 +191,16 @@ class _PrometheusExamination:
                 "consumer metrics", WARNING,
                 sentence("doctor.prometheus.no_consumer_level"),
                 sentence("doctor.prometheus.no_consumer_level.fix"),
+            )  # fmt: skip
+
+    def _backlog_age(self, names: set[str]) -> None:
+        if "pulsar_subscription_storage_backlog_age_seconds" in names:
+            self._say("backlog age", OK, sentence("doctor.prometheus.backlog_age"))
+        else:
+            self._say(
+                "backlog age", SKIPPED,
+                sentence("doctor.prometheus.no_backlog_age"),
+                sentence("doctor.prometheus.no_backlog_age.fix"),
             )  # fmt: skip
 
     def _freshness(self, _: set[str]) -> None:

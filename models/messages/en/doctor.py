@@ -63,6 +63,14 @@ SENTENCES = {
     "doctor.prometheus.no_consumer_level.fix": (
         f"set exposeConsumerLevelMetricsInPrometheus=true {_RESTART} (9 more series per consumer)"
     ),
+    "doctor.prometheus.backlog_age": "the age of each subscription's oldest message is exposed",
+    "doctor.prometheus.no_backlog_age": (
+        "no age per subscription: it is off by default, and absence does not tell old brokers from the switch"
+    ),
+    "doctor.prometheus.no_backlog_age.fix": (
+        f"set exposeSubscriptionBacklogAgeInPrometheus=true {_RESTART} (Pulsar 4.0.14, 4.2.5, 5.0 or newer), or name the admin API, whose"
+        " stats have it too"
+    ),
     "doctor.prometheus.freshness": "newest sample is {age} old",
     "doctor.prometheus.old.fix": _CHECK_TARGETS,
     "doctor.prometheus.too_few_samples": "fewer than two samples in the last 10 minutes",
