@@ -31,6 +31,8 @@ _MAY_BE_NEGATIVE = frozenset(
         "pulsar_subscription_storage_backlog_age_seconds",
         "pulsar_storage_backlog_quota_limit",
         "pulsar_storage_backlog_quota_limit_time",
+        "pulsar_ml_reads_inflight_bytes",
+        "pulsar_ml_reads_available_inflight_bytes",
     )
 )
 #: With more restarts in an hour than it has windows of five minutes, no window is without one.

@@ -137,7 +137,7 @@ def reads_wait(window: Window) -> Symptom:
             window.column("reads_available_inflight_bytes"),
             strict=True,
         )
-        # A broker without such a limit shows two zeros.
+        # A broker without such a limit shows two zeros, or -1 twice.
         if in_flight is not None and free is not None and in_flight + free > 0
     ]
     if not pairs:

@@ -228,6 +228,7 @@ CASES = [
     ("filtering", {"filtered": (None, None, None)}, None),
     ("reads_wait", {"reads_inflight": 99e6, "reads_free": 1e6}, True),
     ("reads_wait", {"reads_inflight": 50e6, "reads_free": 50e6}, False),
+    ("reads_wait", {"reads_inflight": -1.0, "reads_free": -1.0}, None),
     ("reads_wait", {}, None),
     ("cold_reads", {"misses": 90.0}, True),
     ("cold_reads", {"misses": 5.0}, False),
