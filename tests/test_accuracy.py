@@ -27,6 +27,7 @@ from tests.accuracy.judging import judge_all
 from tests.accuracy.recorded import DROPPED_FILES, Recorded, folders, read
 from tests.accuracy.signals import with_broker_use
 from tests.accuracy.targets import JUDGES, PROFILES, targets
+from tests.lab.geo.sets import GEO_SETS
 from tests.lab.sets import title
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.contracts.vocabulary import CAUSES
@@ -297,6 +298,25 @@ def test_causes_without_truth_are_named_as_unmeasured():
         says = "samples with the cause written in" if cause in ALTERED else "nothing: unmeasured"
         assert f"| {cause} | {says} |" in text
     assert "*Abandoned*" in text
+
+
+def test_replicating_clusters_under_one_label_are_unknown():
+    """Two clusters that replicate to each other, both called ``geo``: what is published to a topic is a sum of both."""
+
+    def under_one_label(found: Recorded) -> Recorded:
+        series = tuple(replace(one, labels={**one.labels, "cluster": "geo"}) for one in found.series)
+        tables = {name: in_one_cluster(getattr(found, name)) for name in ("limits", "topic_stats", "truth")}
+        return replace(found, series=series, **tables)
+
+    def in_one_cluster(table: pa.Table) -> pa.Table:
+        return pa.Table.from_pylist(
+            [row | {"cluster": "geo"} for row in table.to_pylist()], schema=table.schema
+        )
+
+    folders_of_geo = [folder for folder in GEO_SETS["development"].folders if "limits" in folder.name]
+    windows = judge_all(folders_of_geo, under_one_label).windows
+    assert windows
+    assert {one.judged.side for one in windows} == {"unknown"}
 
 
 def test_what_ships_is_what_the_page_says():

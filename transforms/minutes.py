@@ -200,6 +200,7 @@ def _minute_rows(
     columns: dict[str, np.ndarray] = {name: _placed(matrix, keys) for name, matrix in matrices.items()}
     columns |= _counter_columns(counted, keys, minutes)
     columns |= _scrape_columns(counted, keys, minutes, seen, samples_seen)
+    columns["brokers_serving"] = _brokers_serving(counted, backlog, keys, minutes, seen, samples_seen)
     ends_ms = minutes.starts_ms + MINUTE_MS
     known_limits, known_stats = limits_over_time(limits, keys), stats_over_time(stats, keys)
     limit_rows = known_limits.rows_at(ends_ms)
@@ -312,11 +313,34 @@ def _scrape_columns(
     with np.errstate(invalid="ignore"):
         exhausted = deltas.samples_at_or_below_zero(permits, minutes) / deltas.samples_seen(permits, minutes)
     return {
-        "brokers_serving": deltas.instances_seen(seen, minutes, samples_seen),
         "permits_exhausted_share": exhausted,
         "coverage_share": np.minimum(1.0, coverage),
         "scrape_interval_ms": np.where(known, interval_ms, np.nan),
     }
+
+
+def _brokers_serving(
+    counted: _Counted,
+    backlog: Sequence[Series],
+    keys: list[tuple],
+    minutes: deltas.CounterMinutes,
+    seen: deltas.Grouped,
+    samples_seen: np.ndarray,
+) -> np.ndarray:
+    """Brokers that show a subscription at the same time; of a replicator those that show any backlog of its topic.
+
+    Two clusters under one name have different replicators, but what is published to their topics is one sum.
+    """
+    serving = deltas.instances_seen(seen, minutes, samples_seen)
+    replicators = [n for n, key in enumerate(keys) if remote_cluster(key[-1]) is not None]
+    topics = sorted({keys[n][: len(TOPIC_KEY_NAMES)] for n in replicators})
+    if topics:
+        of_topics = counted.grouped(backlog, topics, TOPIC_KEY_NAMES)
+        together = deltas.instances_seen(of_topics, minutes, deltas.samples_seen(of_topics, minutes))
+        index = {topic: n for n, topic in enumerate(topics)}
+        for n in replicators:
+            serving[n] = np.maximum(serving[n], together[index[keys[n][: len(TOPIC_KEY_NAMES)]]])
+    return serving
 
 
 def _serving(

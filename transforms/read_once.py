@@ -5,7 +5,9 @@ or under two (a host's name and its address). All that is summed would be double
 
 A topic partition has one owner, so two targets that show a subscription *at the same time* are one broker scraped twice,
 unless their counters differ: then one of them is left over from before a move, or two clusters have one name. So what
-decides is whether the values of one target lie between the neighbouring values of the other. Of targets that are one broker
+decides is whether the values of one target lie between the neighbouring values of the other. Two clusters that replicate a topic
+to each other count the same as well, under one name; but each shows a replicator to the other, so targets with
+different replicators are never one broker. Of targets that are one broker
 the first in the order of labels is read; another's samples count only while the first has none.
 
 What is found for an hour rests on its samples and those of the hour before, and on nothing else: however the work is cut, the
@@ -21,6 +23,7 @@ from itertools import combinations
 import numpy as np
 
 from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES, TOPIC_KEY_NAMES
+from throttlescope.ingest.core.metrics import REPLICATION_BACKLOG
 from throttlescope.ingest.core.selector import NAME_LABEL, Selector, metric_selector, parse_selector
 from throttlescope.transforms.promql.source import MemorySource, SampleSource, Series
 
@@ -31,6 +34,10 @@ COUNTERS = (
     parse_selector('pulsar_out_messages_total{subscription!="", consumer_name="", consumer_id=""}'),
     metric_selector("pulsar_in_messages_total"),
 )
+#: Each replicator of a topic partition has it once per target.
+REPLICATORS = metric_selector(REPLICATION_BACKLOG)
+#: The label that tells replicators of a topic partition apart.
+_REMOTE = "remote_cluster"
 #: So many samples of either target lie in the time of both, and so many values between two of the other's.
 _SAMPLES = 3
 #: Of those values this share has to fit: scrapes may overtake each other.
@@ -88,7 +95,7 @@ def counted_once(series: Sequence[Series], start_ms: int, end_ms: int) -> Sequen
 
 
 def overlap(backlog: Sequence[Series]) -> list[tuple[Series, ...]]:
-    """Series of one subscription partition each that several targets show at the same time.
+    """Series of one subscription partition or replicator each that several targets show at the same time.
 
     Parameters
     ----------
@@ -97,7 +104,7 @@ def overlap(backlog: Sequence[Series]) -> list[tuple[Series, ...]]:
     """
     of: dict[tuple, list[Series]] = {}
     for one in backlog:
-        key = tuple(one.labels.get(name, "") for name in SUBSCRIPTION_KEY_NAMES)
+        key = tuple(one.labels.get(name, "") for name in (*SUBSCRIPTION_KEY_NAMES, _REMOTE))
         of.setdefault(key, []).append(one)
     return [
         tuple(some)
@@ -114,7 +121,7 @@ def read_twice(
     Parameters
     ----------
     source : SampleSource
-        Has the counters.
+        Has the counters, and the replicators where there are any.
     backlog : sequence of Series
         Of :data:`BACKLOG`, in [start_ms, end_ms).
     """
@@ -123,9 +130,8 @@ def read_twice(
         return None
     topics = {_topic(some[0].labels) for some in shown_twice}
     of_topics = [one for one in backlog if _topic(one.labels) in topics]
-    names = tuple(
-        sorted({name for one in of_topics for name in one.labels} - {*SUBSCRIPTION_KEY_NAMES, NAME_LABEL})
-    )
+    not_of_target = {*SUBSCRIPTION_KEY_NAMES, NAME_LABEL, _REMOTE}
+    names = tuple(sorted({name for one in of_topics for name in one.labels} - not_of_target))
     fits: dict[tuple[Topic, Target, Target], list[int]] = {}
     for selector in COUNTERS:
         counters: dict[tuple, list[Series]] = {}
@@ -143,8 +149,14 @@ def read_twice(
                     fitting, all_of_them = between(inner, outer)
                     counts[0] += fitting
                     counts[1] += all_of_them
+    replicated: dict[tuple[Topic, Target], set[str]] = {}
+    for one in source.select(REPLICATORS, start_ms, end_ms):
+        place = _topic(one.labels), target_of(one.labels, names)
+        replicated.setdefault(place, set()).add(one.labels.get("subscription") or one.labels.get(_REMOTE, ""))
     instead_of: dict[tuple[Topic, Target], Target] = {}
     for (topic, first, second), (fitting, all_of_them) in sorted(fits.items()):
+        if replicated.get((topic, first)) != replicated.get((topic, second)):
+            continue
         if first != second and all_of_them >= _SAMPLES and fitting >= _FITTING_SHARE * all_of_them:
             instead_of.setdefault((topic, second), instead_of.get((topic, first), first))
     if not instead_of:

@@ -17,7 +17,7 @@ from throttlescope.ingest.core.times import BLOCK_MS, block_start, date_of
 from throttlescope.ingest.lake import Lake
 from throttlescope.ingest.lake.duck import from_files
 from throttlescope.transforms.promql.lake_source import LakeSampleSource
-from throttlescope.transforms.read_once import BACKLOG, COUNTERS, ReadTwice, read_twice
+from throttlescope.transforms.read_once import BACKLOG, COUNTERS, REPLICATORS, ReadTwice, read_twice
 
 CHECK = "brokers_scraped_once"
 #: Topics of a cluster that are checked.
@@ -71,7 +71,7 @@ def _shown_twice(lake: Lake, cluster: str, start_ms: int, end_ms: int) -> list[s
 
 
 def _read_twice(lake: Lake, cluster: str, topics: list[str], start_ms: int, end_ms: int) -> ReadTwice | None:
-    metrics = {selector.metric_name for selector in (BACKLOG, *COUNTERS)}
+    metrics = {selector.metric_name for selector in (BACKLOG, *COUNTERS, REPLICATORS)}
     catalogue = lake.read(
         "series",
         columns=["series_id", "metric_name", "labels"],

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from throttlescope.ingest.core.metrics import REPLICATION_BACKLOG
 from throttlescope.ingest.core.selector import metric_selector
 from throttlescope.ingest.core.system_names import is_system
 from throttlescope.ingest.core.times import SECOND_MS
@@ -22,7 +23,8 @@ from throttlescope.transforms.read_once import ReadOnce, read_twice
 
 BACKLOG, DELAYED = "pulsar_subscription_back_log", "pulsar_subscription_delayed"
 IN_MSG, WRITTEN = "pulsar_in_messages_total", "pulsar_storage_write_rate"
-METRICS = (BACKLOG, DELAYED, IN_MSG, WRITTEN)
+#: Replicators say which targets are one broker.
+METRICS = (BACKLOG, DELAYED, IN_MSG, WRITTEN, REPLICATION_BACKLOG)
 STORAGE_BYTES, TOPIC_AGE_S = "pulsar_storage_backlog_size", "pulsar_storage_backlog_age_seconds"
 CONSUMERS = "pulsar_subscription_consumers_count"
 #: What deadlines need as well.

@@ -148,7 +148,9 @@ def test_missing_topic_metrics_name_the_setting():
 @pytest.mark.prometheus
 def test_missing_metrics_are_warnings_with_fixes():
     with running_prometheus() as server:
-        names = [name for name in SUBSCRIPTION_METRICS if "throttled" not in name and "age" not in name.split("_")]
+        names = [
+            name for name in SUBSCRIPTION_METRICS if "throttled" not in name and "age" not in name.split("_")
+        ]
         renamed = {"namespace": "monitoring", "exported_namespace": "acme/shop"}
         shape = {"topic": "persistent://acme/shop/orders", "partition": "3"}
         write_series(server.url, series("prod", names, subscription="s", interval_s=120, **renamed, **shape))

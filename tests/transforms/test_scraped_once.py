@@ -10,7 +10,7 @@ import pytest
 from tests.transforms.lakes import lake_of
 from throttlescope.ingest.core.times import BLOCK_MS
 from throttlescope.transforms.promql.source import MemorySource, Series
-from throttlescope.transforms.read_once import BACKLOG, ReadOnce, overlap, read_twice
+from throttlescope.transforms.read_once import BACKLOG, REPLICATORS, ReadOnce, overlap, read_twice
 from throttlescope.transforms.scraped_once import check_scraped_once
 from throttlescope.transforms.signals import build_signals
 
@@ -95,6 +95,45 @@ def test_old_owner_series_are_not_the_new():
 def test_clusters_of_one_name_stay_separate():
     east, west = broker("brokers", "east:8080"), broker("brokers", "west:8080", shift_s=5, rate=3)
     assert found(*east, *west) is None
+
+
+def replicator(job, instance, remote, *, shift_s=0):
+    times = START_MS + 1000 * np.arange(shift_s, 3600, 15)
+    labels = {
+        "__name__": "pulsar_replication_backlog",
+        "job": job,
+        "instance": instance,
+        "remote_cluster": remote,
+    }
+    return Series({**labels, **topic()}, times, np.full(len(times), 7.0))
+
+
+def test_clusters_that_replicate_stay_separate():
+    # All that one publishes comes to the other, and both subscriptions read all of it: the counters are the same.
+    east, west = broker("pulsar", "e0:8080"), broker("pulsar", "w0:8080", shift_s=7)
+    assert found(*east, *west) is not None
+    both_ways = [replicator("pulsar", "e0:8080", "west"), replicator("pulsar", "w0:8080", "east", shift_s=7)]
+    assert found(*east, *west, *both_ways) is None
+    assert found(*east, *west, both_ways[0]) is None
+
+
+def test_a_broker_with_replicators_is_read_once():
+    first = [*broker("a", "b0:8080"), replicator("a", "b0:8080", "west"), replicator("a", "b0:8080", "south")]
+    second = [
+        *broker("b", "b0:8080", shift_s=7),
+        replicator("b", "b0:8080", "west", shift_s=7),
+        replicator("b", "b0:8080", "south", shift_s=7),
+    ]
+    twice = found(*first, *second)
+    assert [(kept["job"], repeating["job"]) for kept, repeating in twice.pairs()] == [("a", "b")]
+    once = ReadOnce(MemorySource([*first, *second]), twice).select(REPLICATORS, START_MS, END_MS)
+    left = [(one.labels["job"], one.labels["remote_cluster"]) for one in once if len(one.timestamps_ms) > 5]
+    assert sorted(left) == [("a", "south"), ("a", "west")]
+
+
+def test_replicators_of_a_topic_are_not_one():
+    remotes = [replicator("a", "b0:8080", remote) for remote in ("west", "south")]
+    assert not overlap(remotes)
 
 
 def test_second_job_fills_gaps_of_first():
