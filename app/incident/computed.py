@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 from throttlescope.app.incident.advice import AdviceOutcome, advice_within
 from throttlescope.app.incident.load import Incident
 from throttlescope.ingest.core.errors import ThrottlescopeError
+from throttlescope.ingest.core.subscription_name import remote_cluster
 from throttlescope.ingest.core.times import format_time
 from throttlescope.models.messages.catalogue import sentence
 
@@ -163,6 +164,8 @@ def _consumers(lake: Lake, incident: Incident) -> SlowConsumers | None:
     from throttlescope.app.queries.consumers import of_window
 
     if incident.verdict is None or incident.verdict["cause"] == "healthy":
+        return None
+    if remote_cluster(incident.key.subscription) is not None:
         return None
     return of_window(lake, incident.verdict)
 

@@ -29,7 +29,9 @@ def limits_at_verdict(incident: Incident) -> list[KnownLimit]:
     verdict = incident.verdict
     end_ms = incident.at_ms if verdict is None else verdict["window_end_ms"]
     minutes = incident.minutes[incident.minutes["minute_ms"] < end_ms].reset_index(drop=True)
-    return known_limits(minutes, since_ms=None if verdict is None else verdict["window_start_ms"])
+    return known_limits(
+        minutes, incident.key.subscription, since_ms=None if verdict is None else verdict["window_start_ms"]
+    )
 
 
 def are_observed(limits: Sequence[KnownLimit]) -> bool:
@@ -43,7 +45,7 @@ def limiter(incident: Incident) -> list[TextBlock]:
     named = None if verdict is None else verdict["limiter"]
     if named:
         limit = next((one for one in known if f"{one.level}.{one.unit}" == named), None)
-        return [text(_limiting(named, limit))]
+        return [text(_limiting(limiter_words(named, incident.key.subscription), named, limit))]
     if not are_observed(known):
         return [text(sentence("incident.limiter.not_read"))]
     amounts = [_with_use(f"{one.name} {one.amount()}", one) for one in known if one.rate is not None]
@@ -53,8 +55,7 @@ def limiter(incident: Incident) -> list[TextBlock]:
     return [text(sentence("incident.limiter.none_limiting", limits=rated))]
 
 
-def _limiting(name: str, limit: KnownLimit | None) -> str:
-    words = limiter_words(name)
+def _limiting(words: str, name: str, limit: KnownLimit | None) -> str:
     shown = f"{words[:1].upper()}{words[1:]} ({name})"
     if limit is None or limit.rate is None:
         return sentence("incident.limiter.not_observed", limiter=shown)
@@ -199,7 +200,7 @@ def other_findings(incident: Incident) -> list[Block]:
     for one in verdict["contributing"] or ():
         cause = CAUSES[one["cause"]].label
         if one["limiter"]:
-            cause = f"{cause}, {limiter_words(one['limiter'])}"
+            cause = f"{cause}, {limiter_words(one['limiter'], incident.key.subscription)}"
         confidence = fmt.percent(one["confidence"])
         rows.append(
             sentence("incident.evidence.contributing", cause=cause, confidence=confidence, why=one["why"])

@@ -18,6 +18,7 @@ from throttlescope.app.presentation.backlog_units import own_age_s
 from throttlescope.app.presentation.blocks import Facts, Name, TextBlock, text
 from throttlescope.app.presentation.cause_runs import runs
 from throttlescope.app.presentation.causes import CAUSES, limiter_words
+from throttlescope.ingest.core.subscription_name import remote_cluster
 from throttlescope.ingest.core.times import MINUTE_MS, SECOND_MS
 from throttlescope.models.messages.catalogue import sentence
 from throttlescope.models.throttling.replay.notes import FAR_OFF_SHARE
@@ -51,9 +52,19 @@ def title(incident: Incident) -> TextBlock:
     """The subscription and its cause."""
     verdict = incident.verdict
     if verdict is None:
-        return text(Name(incident.key.subscription), ": no verdict")
-    limiter = f" by the {limiter_words(verdict['limiter'])}" if verdict["limiter"] else ""
-    return text(Name(incident.key.subscription), f": {CAUSES[verdict['cause']].label.lower()}{limiter}")
+        return text(*_subject(incident), ": no verdict")
+    limiter = (
+        f" by the {limiter_words(verdict['limiter'], incident.key.subscription)}"
+        if verdict["limiter"]
+        else ""
+    )
+    return text(*_subject(incident), f": {CAUSES[verdict['cause']].label.lower()}{limiter}")
+
+
+def _subject(incident: Incident) -> list[str | Name]:
+    """The subscription, or the replicator by its remote cluster."""
+    remote = remote_cluster(incident.key.subscription)
+    return [Name(incident.key.subscription)] if remote is None else ["Replicator to ", Name(remote)]
 
 
 def as_of(incident: Incident) -> TextBlock:
@@ -69,7 +80,11 @@ def as_of(incident: Incident) -> TextBlock:
 def _what(incident: Incident) -> list[TextBlock]:
     key = incident.key
     partition = "" if key.partition < 0 else f", partition {key.partition}"
-    parts = ["Subscription ", Name(key.subscription), " of topic ", Name(key.topic)]
+    remote = remote_cluster(key.subscription)
+    if remote is None:
+        parts = ["Subscription ", Name(key.subscription), " of topic ", Name(key.topic)]
+    else:
+        parts = ["Replicator to cluster ", Name(remote), " of topic ", Name(key.topic)]
     rows = [text(*parts, f"{partition}, cluster ", Name(key.cluster), "."), text(_backlog(incident))]
     if incident.newest_backlog is not None and incident.newest_backlog[0] > incident.at_ms:
         rows.append(text(_newest(incident)))
@@ -175,7 +190,7 @@ def _why(incident: Incident, computed: ComputedResults, judged: VerdictAnswer | 
     if row is not None and (row["cause"], row["limiter"]) != (verdict["cause"], verdict["limiter"]):
         cause = CAUSES[row["cause"]].label
         if row["limiter"]:
-            limiter = limiter_words(row["limiter"])
+            limiter = limiter_words(row["limiter"], incident.key.subscription)
             rows.append(sentence("incident.why.main_cause_and_limiter", cause=cause, limiter=limiter))
         else:
             rows.append(sentence("incident.why.main_cause", cause=cause))

@@ -89,15 +89,25 @@ def _causes(incident: Incident) -> Iterable[Event]:
     if incident.episode is not None and incident.episode["causes"]:
         for one in joined(incident.episode["causes"]):
             sure = f" (mean confidence {fmt.percent(one['confidence'])})" if one["confidence"] else ""
-            yield Event(one["start_ms"], one["end_ms"], "cause", _cause(one["cause"], one["limiter"], sure))
+            yield Event(
+                one["start_ms"],
+                one["end_ms"],
+                "cause",
+                _cause(one["cause"], limiter_words(one["limiter"], incident.key.subscription), sure),
+            )
         return
     for run in runs(incident.verdicts):
         sure = f" (confidence {fmt.percent(run.confidence_max)})" if run.confidence_max else ""
-        yield Event(run.start_ms, run.end_ms, "cause", _cause(run.cause, run.limiter, sure))
+        yield Event(
+            run.start_ms,
+            run.end_ms,
+            "cause",
+            _cause(run.cause, limiter_words(run.limiter, incident.key.subscription), sure),
+        )
 
 
-def _cause(cause: str, limiter: str | None, sure: str) -> TextBlock:
-    of_limiter = f": {limiter_words(limiter)}" if limiter else ""
+def _cause(cause: str, limiter: str, sure: str) -> TextBlock:
+    of_limiter = f": {limiter}" if limiter else ""
     return text(f"{CAUSES[cause].label}{of_limiter}{sure}.")
 
 

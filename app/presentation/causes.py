@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from throttlescope.ingest.core.subscription_name import remote_cluster
 from throttlescope.models.diagnosis.causes import CAUSES as RECORDS
 from throttlescope.models.diagnosis.causes import Cause
 from throttlescope.models.diagnosis.causes.cause import PARTS
@@ -101,6 +102,6 @@ SET_BY_WORDS = {
 }
 
 
-def limiter_words(name: str | None) -> str:
-    """``subscription.msg`` as ``subscription message limit``; empty where none binds."""
-    return limiter(name) if name else ""
+def limiter_words(name: str | None, subscription: str = "") -> str:
+    """``subscription.msg`` as ``subscription message limit``, or a replicator's as ``replicator message limit``; empty where none binds."""
+    return limiter(name, of_replicator=remote_cluster(subscription) is not None) if name else ""

@@ -9,7 +9,7 @@ one read plans for, every read of a healthy subscription is trimmed too, and eve
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -17,6 +17,7 @@ import pandas as pd
 from throttlescope.app.presentation import format as fmt
 from throttlescope.app.presentation.causes import SET_BY_WORDS
 from throttlescope.ingest.contracts.vocabulary import LEVELS, UNITS
+from throttlescope.ingest.core.subscription_name import remote_cluster
 from throttlescope.models.diagnosis.thresholds import READ_BATCH_ENTRIES_5, READ_SIZE_BYTES
 from throttlescope.models.messages.catalogue import sentence
 from throttlescope.models.messages.limiting import limiter
@@ -55,10 +56,11 @@ class KnownLimit:
     use_share_max: float | None
     changed: bool
     lifted_ms: int | None = None
+    of_replicator: bool = False
 
     @property
     def name(self) -> str:
-        return limiter(f"{self.level}.{self.unit}")
+        return limiter(f"{self.level}.{self.unit}", of_replicator=self.of_replicator)
 
     @property
     def per_second(self) -> float | None:
@@ -66,8 +68,8 @@ class KnownLimit:
 
     @property
     def events_prove(self) -> bool:
-        """Whether an event of this limiter shows more than that the broker read."""
-        return self.rate is not None and self.rate >= self.planned
+        """Whether an event of this limiter shows more than that the broker read; a replicator's has no events."""
+        return not self.of_replicator and self.rate is not None and self.rate >= self.planned
 
     def amount(self) -> str:
         """As configured: ``50 msg per 1 s``."""
@@ -97,6 +99,8 @@ class KnownLimit:
 
     def proof(self) -> str:
         """What its throttle events are worth, in words."""
+        if self.of_replicator:
+            return sentence("known_limits.of_replicator")
         if self.rate is None:
             unknown = self.set_by is None
             return sentence("known_limits.not_observed") if unknown else sentence("known_limits.none")
@@ -109,17 +113,24 @@ class KnownLimit:
         return sentence("known_limits.no_evidence", period=period, planned=planned)
 
 
-def known_limits(minutes: pd.DataFrame, *, since_ms: int | None = None) -> list[KnownLimit]:
-    """Every level and unit; six rows, or none where there are no minutes.
+def known_limits(
+    minutes: pd.DataFrame, subscription: str, *, since_ms: int | None = None
+) -> list[KnownLimit]:
+    """Every level and unit; six rows, or none where there are no minutes. A replicator has one limit of its own, so two rows.
 
     Parameters
     ----------
+    subscription : str
+        Whose minutes they are.
     since_ms : int, optional
         A limit that was lifted after this is shown as it was; without it the newest minute alone counts.
     """
     if minutes.empty:
         return []
-    return [known_limit(minutes, level, unit, since_ms=since_ms) for level in LEVELS for unit in UNITS]
+    of_replicator = remote_cluster(subscription) is not None
+    levels = ("subscription",) if of_replicator else LEVELS
+    found = [known_limit(minutes, level, unit, since_ms=since_ms) for level in levels for unit in UNITS]
+    return [replace(one, of_replicator=of_replicator) for one in found]
 
 
 def known_limit(minutes: pd.DataFrame, level: str, unit: str, *, since_ms: int | None = None) -> KnownLimit:

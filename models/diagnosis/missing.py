@@ -50,9 +50,13 @@ def missing_evidence(window: Window, symptoms: Symptoms, cause: str) -> tuple[Mi
     found = _of_backlog(window, symptoms)
     if cause == HEALTHY.name:
         return tuple(found)
-    if all(limiter.events is None for limiter in symptoms.limiters):
+    # Nothing counts a replicator's throttling, whatever the version.
+    if not symptoms.is_replicator and all(limiter.events is None for limiter in symptoms.limiters):
         found.append(_missing("throttle_counters.what"))
     unobserved = list(dict.fromkeys(limiter.level for limiter in symptoms.limiters if not limiter.observed))
+    if symptoms.is_replicator:
+        # It has one limit, its own, which is stored as that of its cursor.
+        unobserved = ["replicator"] if "subscription" in unobserved else []
     if unobserved:
         found.append(_missing("limits.what", levels=", ".join(unobserved)))
     if symptoms.holds("backlog_old") and not any(

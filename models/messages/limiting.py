@@ -9,9 +9,10 @@ from throttlescope.models.messages import units
 from throttlescope.models.messages.en import advice
 
 
-def limiter(name: str) -> str:
-    """``subscription.msg`` as ``subscription message limit``."""
+def limiter(name: str, *, of_replicator: bool = False) -> str:
+    """``subscription.msg`` as ``subscription message limit``; a replicator's only limit is stored under that name too."""
     level, _, unit = name.partition(".")
+    level = "replicator" if of_replicator else level
     return f"{level} {advice.LIMIT_KINDS[unit]} limit"
 
 

@@ -99,7 +99,7 @@ def card(found: NowAnswer):
     row = rows[-1]
     history = [one for one in found.windows.to_pylist() if one["window_end_ms"] < row["window_end_ms"]]
     minutes = _minutes(found, row)
-    limits = known_limits(minutes, since_ms=row["window_start_ms"])
+    limits = known_limits(minutes, row["subscription"], since_ms=row["window_start_ms"])
     verdict = answer(row, history, limits, minute=None if minutes.empty else minutes.iloc[-1].to_dict())
     return html.Section(
         [

@@ -155,7 +155,9 @@ def top(found: AnsweredWindow, live: Live | None = None) -> list:
     verdict = found.verdict
     if verdict:
         # Limits as of the selected window, not as of the range's end.
-        limits = known_limits(found.verdict_minutes, since_ms=verdict["window_start_ms"])
+        limits = known_limits(
+            found.verdict_minutes, verdict["subscription"], since_ms=verdict["window_start_ms"]
+        )
         history = [row for row in found.history if row["window_end_ms"] < verdict["window_end_ms"]]
         newest = found.verdicts[-1]
         is_newest = newest["window_end_ms"] <= verdict["window_end_ms"]
@@ -184,6 +186,7 @@ def body(view: SubscriptionView) -> html.Div:
         right += [evidence(view), *missing(verdict), *this_backlog(view.outlook, view.address)]
     limits = known_limits(
         _until(view.minutes, verdict["window_end_ms"] if verdict else view.end_ms),
+        view.address.subscription,
         since_ms=verdict["window_start_ms"] if verdict else None,
     )
     right.append(limits_table(limits, view.address.subscription))
