@@ -98,9 +98,17 @@ SENDS_WAIT_S = _threshold(
     "SENDS_WAIT_S", 1, "s", "judgement",
     "a remote cluster on the other side of the earth answers within a third of a second",
 )  # fmt: skip
-RESENT_SHARE = _threshold(
-    "RESENT_SHARE", 0.5, "share of what is sent", "judgement",
-    "the rates are means of the broker's last minute: what is sent again by half is no rounding",
+UNANSWERED_MINUTES = _threshold(
+    "UNANSWERED_MINUTES", 2, "minutes", "judgement",
+    "so long the age of the oldest send is followed: a scrape earlier or later is no more than a tenth of it",
+)  # fmt: skip
+UNANSWERED_SHARE = _threshold(
+    "UNANSWERED_SHARE", 0.9, "share of the time", "judgement",
+    "the age of the oldest send rises by 1.0 s a second where none is answered",
+)  # fmt: skip
+ANSWERED_SHARE = _threshold(
+    "ANSWERED_SHARE", 0.7, "share of the time", "judgement",
+    "and by 0.6 at most where some are; between the two nothing is said",
 )  # fmt: skip
 
 # -- limiters ---------------------------------------------------------------------------------

@@ -73,7 +73,10 @@ def shown(what: str, name: str) -> SubjectTarget:
 
 SUBJECTS: dict[str, Subject] = {
     "replicators": Subject(
-        {name: (lambda one=one: one.folders) for name, one in GEO_SETS.items()},
+        {
+            DEVELOPMENT: lambda: [*GEO_SETS["development"].folders, *GEO_SETS["first-held-out"].folders],
+            HELD_OUT: lambda: GEO_SETS["held-out"].folders,
+        },
         (
             f1_at_least("macro-F1 over causes", 0.95),
             at_least("side right when answered", 0.99, "side_right_when_answered"),

@@ -11,15 +11,15 @@ REMOTE_QUOTA = Cause(
     family="storage",
     mark="◫",
     pattern="+",
-    decisive=("remote_quota_full", "sends_nothing", "replicator_disconnected"),
+    decisive=("remote_quota_full", "sends_nothing", "unanswered", "replicator_disconnected"),
     reasons=("full",),
 )
 
 
 def remote_quota(s: Symptoms) -> Standing | None:
-    """The remote backlog has reached its quota, and nothing is sent."""
+    """The remote backlog has reached its quota, and nothing is sent or nothing is answered."""
     if not s.has_backlog or not s.holds("remote_quota_full"):
         return None
-    if not (s.holds("sends_nothing") or s.holds("replicator_disconnected")):
+    if not any(s.holds(name) for name in ("sends_nothing", "replicator_disconnected", "unanswered")):
         return None
     return REMOTE_QUOTA.because("full", "A")

@@ -11,13 +11,15 @@ REMOTE_SLOW = Cause(
     family="consumer",
     mark="⇢",
     pattern="|",
-    decisive=("sends_wait", "remote_pauses", "backlog_growing"),
+    decisive=("sends_wait", "unanswered", "remote_pauses", "backlog_growing"),
     reasons=("answers_late",),
 )
 
 
 def remote_slow(s: Symptoms) -> Standing | None:
-    """What was sent waits for an answer, and the remote cluster was seen to pause nobody."""
+    """What was sent waits for an answer, some of it gets one, and the remote cluster was seen to pause nobody."""
     if not s.has_backlog or not s.holds("sends_wait") or s.holds("remote_pauses") is not False:
+        return None
+    if s.holds("unanswered") is not False:
         return None
     return REMOTE_SLOW.because("answers_late", "B")

@@ -11,16 +11,19 @@ SCHEMA_REFUSED = Cause(
     family="storage",
     mark="⊗",
     pattern=".",
-    decisive=("sends_nothing", "sends_wait", "resending", "backlog_growing"),
+    decisive=("unanswered", "sends_wait", "sends_nothing", "backlog_growing"),
     reasons=("takes_nothing",),
 )
 
 
 def schema_refused(s: Symptoms) -> Standing | None:
-    """The remote cluster is connected and pauses nobody, and takes nothing: sends wait, until no more are made, or are made again."""
-    if not s.has_backlog or s.holds("replicator_disconnected") is not False or s.holds("remote_pauses"):
+    """The remote cluster is connected, was seen to pause nobody, and answers nothing."""
+    if (
+        not s.has_backlog
+        or s.holds("replicator_disconnected") is not False
+        or s.holds("remote_pauses") is not False
+    ):
         return None
-    stopped = s.holds("sends_wait") and s.holds("sends_nothing")
-    if not stopped and not s.holds("resending"):
+    if not s.holds("sends_wait") or not s.holds("unanswered"):
         return None
     return SCHEMA_REFUSED.because("takes_nothing", "B")

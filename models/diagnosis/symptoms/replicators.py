@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from statistics import median
 
+from throttlescope.ingest.core.times import MINUTE_MS, SECOND_MS
 from throttlescope.models.diagnosis import promql
 from throttlescope.models.diagnosis import thresholds as t
-from throttlescope.models.diagnosis.symptoms.backlog import backlog_growth_entries, read_entries
 from throttlescope.models.diagnosis.symptoms.symptom import Symptom, SymptomKind
 from throttlescope.models.diagnosis.window import Window
 
@@ -22,7 +22,9 @@ SENDS_WAIT = SymptomKind("sends_wait", ("no_replicator", "not_measured", "answer
 SENDS_NOTHING = SymptomKind(
     "sends_nothing", ("no_replicator", "not_measured", "nothing", "sends"), "entries/s"
 )
-RESENDING = SymptomKind("resending", ("no_replicator", "not_measured", "resends", "once"), "entries/s")
+UNANSWERED = SymptomKind(
+    "unanswered", ("no_replicator", "not_measured", "between", "none", "some"), "share of the time"
+)
 REMOTE_PAUSES = SymptomKind(
     "remote_pauses", ("no_replicator", "remote_not_seen", "pauses", "none"), "share of minutes"
 )
@@ -30,13 +32,13 @@ REMOTE_QUOTA_FULL = SymptomKind(
     "remote_quota_full", ("no_replicator", "remote_not_seen", "full", "room"), "used / quota"
 )
 
-KINDS = (REPLICATOR_DISCONNECTED, SENDS_WAIT, SENDS_NOTHING, RESENDING, REMOTE_PAUSES, REMOTE_QUOTA_FULL)
+KINDS = (REPLICATOR_DISCONNECTED, SENDS_WAIT, SENDS_NOTHING, UNANSWERED, REMOTE_PAUSES, REMOTE_QUOTA_FULL)
 #: The answers of every window of a subscription.
 OF_SUBSCRIPTION = (
     REPLICATOR_DISCONNECTED.unknown("no_replicator"),
     SENDS_WAIT.unknown("no_replicator"),
     SENDS_NOTHING.unknown("no_replicator"),
-    RESENDING.unknown("no_replicator"),
+    UNANSWERED.unknown("no_replicator"),
     REMOTE_PAUSES.unknown("no_replicator"),
     REMOTE_QUOTA_FULL.unknown("no_replicator"),
 )
@@ -48,7 +50,7 @@ def replicator_symptoms(window: Window) -> tuple[Symptom, ...]:
         replicator_disconnected(window),
         sends_wait(window),
         sends_nothing(window),
-        resending(window),
+        unanswered(window),
         remote_pauses(window),
         remote_quota_full(window),
     )
@@ -94,21 +96,23 @@ def sends_nothing(window: Window) -> Symptom:
     return SENDS_NOTHING.answer(most.value <= 0, finding, most.value, 0.0, most.at_ms, query)
 
 
-def resending(window: Window) -> Symptom:
-    """More is sent than was published, and the backlog does not fall: the same entries are sent again and again."""
-    query = promql.of_replicator(window.key, "pulsar_replication_rate_out")
-    sent, written = window.mean("replication_entry_rate"), window.mean("write_entry_rate")
-    growth = backlog_growth_entries(window)
-    if sent is None or written is None or growth is None:
-        return RESENDING.unknown("not_measured", query)
-    # What was sent once is gone from the backlog; the rest was sent before.
-    again = sent - written + growth / window.length_s
-    noise = max(read_entries(window) / window.length_s, t.RESENT_SHARE * sent)
-    holds = again > noise
-    finding = (
-        RESENDING.says("resends", again=again, sent=sent) if holds else RESENDING.says("once", sent=sent)
-    )
-    return RESENDING.answer(holds, finding, again, noise, window.end_ms, query)
+def unanswered(window: Window) -> Symptom:
+    """No send is answered at all: the age of the oldest one rises with the clock, for the window's last minutes.
+
+    A remote cluster that is slow, or that limits publishing, answers some: then the age rises more slowly, and stays when the replicator
+    has as many sends in flight as it may have.
+    """
+    query = promql.of_replicator(window.key, "pulsar_replication_delay_in_seconds")
+    points = window.points("replication_delay_s")[-t.UNANSWERED_MINUTES - 1 :]
+    passed_s = (points[-1].at_ms - points[0].at_ms) / SECOND_MS if points else 0.0
+    if passed_s < t.UNANSWERED_MINUTES * MINUTE_MS / SECOND_MS:
+        return UNANSWERED.unknown("not_measured", query)
+    rise = (points[-1].value - points[0].value) / passed_s
+    if t.ANSWERED_SHARE < rise < t.UNANSWERED_SHARE:
+        return UNANSWERED.unknown("between", query)
+    holds = rise >= t.UNANSWERED_SHARE
+    finding = UNANSWERED.says("none", passed_s=passed_s) if holds else UNANSWERED.says("some")
+    return UNANSWERED.answer(holds, finding, rise, t.UNANSWERED_SHARE, window.end_ms, query)
 
 
 def remote_pauses(window: Window) -> Symptom:

@@ -102,9 +102,22 @@ CASES = {
         {"backlog": GROWS[::-1], "sent": 183.0, "connected": [0.0, 1.0, 1.0, 1.0, 1.0]},
         "neither", "healthy", None,
     ),
-    "entries sent again": (
-        {"backlog": GROWS, "sent": 250.0, "delay_s": 0.1},
+    # Before a thousand sends are in flight, more are made.
+    "remote answers nothing yet": (
+        {"backlog": GROWS, "sent": [20.0, 20.0, 20.0, 12.0, 0.0], "delay_s": [0.0, 44.0, 104.0, 164.0, 224.0]},
         "neither", "schema_refused", None,
+    ),
+    "answers nothing and was not seen": (
+        {"backlog": GROWS, "sent": 0.0, "delay_s": [66.0, 126.0, 186.0, 246.0, 306.0], "pauses": None},
+        "unknown", "unknown", None,
+    ),
+    "answers that cannot be told": (
+        {"backlog": GROWS, "sent": 3.0, "delay_s": [40.0, 88.0, 136.0, 184.0, 232.0]},
+        "unknown", "unknown", None,
+    ),
+    "quota full and nothing answered": (
+        {"backlog": GROWS, "sent": [20.0, 20.0, 9.0, 0.0, 0.0], "delay_s": [0.0, 21.0, 81.0, 141.0, 201.0], "quota": 1.1},
+        "neither", "remote_quota", None,
     ),
     # As a real broker shows it: no more than a thousand sends wait, then nothing is sent.
     "remote answers nothing": (
@@ -129,10 +142,10 @@ SYMPTOMS = [
     ("sends_nothing", {"sent": 0.0}, True),
     ("sends_nothing", {"sent": [0.0, 0.0, 1.0, 0.0, 0.0]}, False),
     ("sends_nothing", {"sent": None}, None),
-    ("resending", {"sent": 250.0, "backlog": 5000.0}, True),
-    # What is sent beyond what is published comes out of the backlog.
-    ("resending", {"sent": 183.0, "backlog": GROWS[::-1]}, False),
-    ("resending", {"written": None}, None),
+    ("unanswered", {"delay_s": [0.0, 0.0, 44.0, 104.0, 164.0]}, True),
+    ("unanswered", {"delay_s": [0.0, 18.0, 54.0, 63.0, 63.0]}, False),
+    ("unanswered", {"delay_s": [0.0, 40.0, 88.0, 136.0, 184.0]}, None),
+    ("unanswered", {"delay_s": [None, None, None, 60.0, 120.0]}, None),
     ("remote_pauses", {"pauses": 2.0}, True),
     ("remote_pauses", {"pauses": [2.0, 0.0, 0.0, 0.0, 0.0]}, False),
     ("remote_pauses", {"pauses": None}, None),
