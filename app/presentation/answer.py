@@ -83,7 +83,7 @@ def answer(
     agrees = verdict["naive_side"] == verdict["side"]
     return VerdictAnswer(
         cause=cause,
-        title=_title(cause, verdict["limiter"], limits, remote_cluster(verdict["subscription"])),
+        title=_title(cause, verdict["limiter"], limits, verdict["subscription"]),
         backlog=" ".join([_backlog(verdict), *in_other_units(verdict["backlog_entries"], minute or {})]),
         since=_since(runs([*history, verdict])[-1]),
         sure=_sure(verdict),
@@ -108,19 +108,17 @@ def cause_is_open(cause: str, confidence: float) -> bool:
     return cause == UNKNOWN.name and confidence == 0
 
 
-def _title(cause: CauseLook, limiter: str | None, limits: Sequence[KnownLimit], remote: str | None) -> str:
+def _title(cause: CauseLook, limiter: str | None, limits: Sequence[KnownLimit], subscription: str) -> str:
     if not limiter:
         return sentence("answer.cause", cause=cause.answer)
     limit = next((limit for limit in limits if f"{limit.level}.{limit.unit}" == limiter), None)
     details = "" if limit is None or limit.rate is None else f" ({limit.amount()}, set by {limit.who()})"
-    which = f"{limiter_words(limiter)}{details}"
-    if remote is not None:
-        # The limiter of a replicator is the only one that it has.
-        return sentence("answer.limited_replicator", details=details)
+    which = f"{limiter_words(limiter, subscription)}{details}"
+    key = "answer.limited" if remote_cluster(subscription) is None else "answer.limited_replicator"
     if limit is not None and limit.lifted_ms is not None:
-        return sentence("answer.limited_until", time=fmt.clock(limit.lifted_ms), limiter=which)
+        return sentence(f"{key}_until", time=fmt.clock(limit.lifted_ms), limiter=which)
     if cause.word == THROTTLED.name:
-        return sentence("answer.limited", limiter=which)
+        return sentence(key, limiter=which)
     return sentence("answer.cause_and_limiter", cause=cause.answer, limiter=which)
 
 

@@ -96,4 +96,4 @@ def test_every_cause_has_a_complete_answer(word):
 
 def test_a_replicator_is_limited_by_its_own_rate():
     row = verdict(5, 10, "throttled", "subscription.msg") | {"subscription": "pulsar.repl.west"}
-    assert answer_of(row, limits=[]).title == "The replicator's own dispatch rate throttles it."
+    assert answer_of(row, limits=[]).title == "The replicator message limit throttles this replicator."
