@@ -11,8 +11,15 @@ import zlib
 import numpy as np
 
 from throttlescope.models.throttling.machine import Machine
-from throttlescope.models.throttling.publishing import throttled_times
-from throttlescope.models.throttling.scenario import Producer, Scenario, ScenarioError, SetRate, Topic
+from throttlescope.models.throttling.publishing import Publisher, PublishLimits, throttled_times
+from throttlescope.models.throttling.scenario import (
+    Producer,
+    Scenario,
+    ScenarioError,
+    SetRate,
+    Subscription,
+    Topic,
+)
 from throttlescope.models.throttling.world import Log, Segment
 
 #: Written-out entries of one scenario; more would not fit into memory.
@@ -62,6 +69,44 @@ def logs_of(scenario: Scenario, topic: Topic, machine: Machine, seed: int) -> li
     return logs
 
 
+def retry_log(scenario: Scenario, subscription: Subscription, machine: Machine, seed: int) -> Log:
+    """Lay out a retry-letter topic: empty at the start, single messages of its first topic's sizes, delivered after the delay."""
+    retry = subscription.retry_letter
+    assert retry is not None
+    producer = next((item for item in scenario.producers if item.topic == subscription.reads[0]), None)
+    sizes = [(0, 1 << 32)] if producer is None else _sizes(producer, 1, machine)
+    return Log(
+        topic=subscription.retry_topic,
+        partition=-1,
+        segments=[],
+        end_us=round(scenario.duration_s * 1_000_000),
+        listed_us=None,
+        msgs=1,
+        sizes=sizes,
+        estimate_bytes=_mean(sizes),
+        deliver_after_us=retry.delay_ms * 1000,
+        salt=(seed * 1_000_003 + zlib.crc32(subscription.retry_topic.encode())) & 0xFFFFFFFF,
+        is_retry=True,
+    )
+
+
+def limit_publishing(logs: list[Log], scenario: Scenario, machine: Machine) -> None:
+    """Delay what publish limits and waiting for receipts delay; topics that share a limit are delayed together."""
+    limits = PublishLimits(scenario)
+    groups: dict[object, list[Publisher]] = {}
+    for log in logs:
+        producer = next((item for item in scenario.producers if item.topic == log.topic), None)
+        if producer is None or log.listed_us is None:
+            continue
+        topic = scenario.topic(log.topic)
+        publisher = Publisher(log, limits.gates(topic), waits=producer.send == "sync")
+        if publisher.gates or publisher.waits:
+            groups.setdefault(limits.shared_by(topic) or id(log), []).append(publisher)
+    for group in groups.values():
+        for publisher, times in zip(group, throttled_times(group, machine), strict=True):
+            publisher.log.listed_us = times
+
+
 def _fill(
     log: Log,
     scenario: Scenario,
@@ -86,7 +131,7 @@ def _fill(
     log.deliver_after_us = (producer.deliver_after_ms or 0) * 1000
     entry_rates = [(at_us, rate * stored / log.msgs * share) for at_us, rate in rates]
     log.segments = _segments(entry_rates, log.end_us, number if spread > 1 else 0, spread)
-    limited = topic.publish_rate is not None or producer.send == "sync"
+    limited = PublishLimits(scenario).limits(topic) or producer.send == "sync"
     if producer.shape != "poisson" and not limited:
         return
     count = log.published(log.end_us)
@@ -99,8 +144,6 @@ def _fill(
         times = _poisson(log, entry_rates)
     else:
         times = np.array([log.time_us(entry) for entry in range(count)], np.int64)
-    if limited:
-        times = throttled_times(times, log, scenario, topic, producer, machine)
     log.listed_us = times
     log.segments = []
 

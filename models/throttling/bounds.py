@@ -13,6 +13,7 @@ from throttlescope.models.throttling.scenario import (
     SetRate,
     SetRedelivery,
     SetTtl,
+    Subscription,
 )
 
 _ONLY_REAL = (SetAck, SetRedelivery, SetDelay, SetTtl, SetBacklogQuota)
@@ -38,6 +39,8 @@ def check(scenario: Scenario) -> None:
             "broker.settings.maxUnackedMessagesPerBroker: the simulator has no such limit; leave it at 0"
         )
     _refuse_what_is_not_modelled(scenario)
+    for number, item in enumerate(scenario.subscriptions):
+        _refuse_redelivery(f"subscriptions.{number}", item)
     for number, producer in enumerate(scenario.producers):
         if producer.bursts is not None and seconds / producer.bursts.every_s > MAX_BURSTS:
             raise ScenarioError(
@@ -55,6 +58,7 @@ def check(scenario: Scenario) -> None:
     ports = 0
     for item in scenario.subscriptions:
         partitions = sum(len(scenario.partitions_of(topic)) for topic in item.reads)
+        partitions += item.retry_letter is not None
         ports += item.consumers * partitions
     if ports > MAX_PORTS:
         raise ScenarioError(
@@ -65,6 +69,11 @@ def check(scenario: Scenario) -> None:
 
 def _refuse_what_is_not_modelled(scenario: Scenario) -> None:
     """What only a real broker does: the lab plays it, the simulator would ignore it."""
+    if scenario.broker.settings.subscription_key_shared_use_classic_persistent_implementation:
+        raise ScenarioError(
+            "broker.settings.subscriptionKeySharedUseClassicPersistentImplementation: the simulator has no classic Key_Shared"
+            " dispatcher; leave it out"
+        )
     for number, topic in enumerate(scenario.topics):
         if topic.backlog_quota is not None:
             raise ScenarioError(
@@ -78,17 +87,23 @@ def _refuse_what_is_not_modelled(scenario: Scenario) -> None:
                 )
 
 
+def _refuse_redelivery(place: str, item: Subscription) -> None:
+    """Refuse time-outs together with what would make the order of a client's requests ambiguous."""
+    redelivery = item.redelivery
+    if redelivery is None or redelivery.ack_timeout_ms is None or not redelivery.nack_share:
+        return
+    if item.ack != "individual":
+        raise ScenarioError(
+            f"{place}.redelivery: ack_timeout_ms together with nack_share is simulated with ack: individual only, got"
+            f" {item.ack}; leave one of them out"
+        )
+
+
 def notes(scenario: Scenario) -> list[str]:
     """Say what a reader of the answer should know: limits that cannot bind, consumers that will stop."""
     found = []
     settings = scenario.broker.settings
     for number, item in enumerate(scenario.subscriptions):
-        redelivery = item.redelivery
-        if redelivery is not None and redelivery.ack_timeout_ms is not None and item.ack != "none":
-            found.append(
-                f"subscriptions.{number}.redelivery.ack_timeout_ms: only messages that {item.name} never acknowledges come"
-                " back; one that waits longer in its queue is taken as acknowledged in time"
-            )
         if item.ack != "none" or item.type in ("Exclusive", "Failover"):
             continue
         for name in item.reads:

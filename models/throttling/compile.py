@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from throttlescope.models.throttling.arrivals import logs_of
+from throttlescope.models.throttling.arrivals import limit_publishing, logs_of, retry_log
 from throttlescope.models.throttling.bounds import check
 from throttlescope.models.throttling.machine import Machine
 from throttlescope.models.throttling.resolve import Key, Place, change_limits, place_of, rates_in_force
@@ -21,6 +21,7 @@ from throttlescope.models.throttling.scenario import (
     SetConsumers,
     SetLimit,
     Subscription,
+    Topic,
     TouchPolicy,
     Unload,
 )
@@ -62,7 +63,7 @@ def compile_scenario(scenario: Scenario, machine: Machine, seed: int = 0) -> Wor
 
 class _Compiler:
     def __init__(self, scenario: Scenario, machine: Machine, seed: int) -> None:
-        self.scenario, self.machine = scenario, machine
+        self.scenario, self.machine, self.seed = scenario, machine, seed
         self.logs: list[Log] = []
         self.limiters: list[Limiter] = []
         self.dispatchers: list[Dispatcher] = []
@@ -79,6 +80,7 @@ class _Compiler:
             for log in logs_of(scenario, topic, machine, seed):
                 self._log_of[topic.name, log.partition] = len(self.logs)
                 self.logs.append(log)
+        limit_publishing(self.logs, scenario, machine)
         for subscription in scenario.subscriptions:
             self._add(subscription)
 
@@ -100,7 +102,6 @@ class _Compiler:
     # -- what is there at the start -----------------------------------------------------------
 
     def _add(self, item: Subscription) -> None:
-        settings = self.scenario.broker.settings
         most = max([item.consumers, *(c for c in _consumer_counts(self.scenario, item.name))])
         mine = []
         for number in range(most):
@@ -114,47 +115,57 @@ class _Compiler:
                 )
             )
         self._workers_of[item.name] = mine
+        first = len(self.dispatchers)
         for name in item.reads:
             topic = self.scenario.topic(name)
             for partition in self.scenario.partitions_of(name):
-                key = (name, partition, item.name)
-                redelivery = item.redelivery
-                again = redelivery is not None and redelivery.nack_share > 0
-                timeout = redelivery.ack_timeout_ms if redelivery is not None else None
-                dispatcher = Dispatcher(
-                    subscription=item.name,
-                    log=self._log_of[name, partition],
-                    kind=_KINDS[item.type],
-                    limiters=(
-                        self._limiter("broker", key, topic.broker),
-                        self._limiter("topic", key, (name, partition)),
-                        self._limiter("subscription", key, key),
-                    ),
-                    max_unacked_consumer=_first(
-                        topic.max_unacked_per_consumer, settings.max_unacked_messages_per_consumer
-                    ),
-                    max_unacked_subscription=_first(
-                        topic.max_unacked_per_subscription, settings.max_unacked_messages_per_subscription
-                    ),
-                    nack_below=round(redelivery.nack_share * (1 << 32)) if again else 0,
-                    nack_times=redelivery.nack_times if again else 0,
-                    nack_delay_us=(redelivery.nack_delay_ms * 1000 if again else (timeout or 0) * 1000),
-                    nack_timer_us=max(redelivery.nack_delay_ms, 100) * 1000 // 3
-                    if again and self.machine.nack_timer
-                    else 0,
-                    max_redeliver=_first(redelivery.max_redeliver if redelivery else None, -1),
-                    acks=item.ack != "none",
-                    batch_index_ack=item.batch_index_ack and self.scenario.broker.acknowledges_batch_indexes,
-                    drawn=item.processing == "exponential",
-                    active_offset=max(partition, 0),
-                )
-                self._dispatcher_of[key] = len(self.dispatchers)
-                for worker in mine:
-                    number = len(self.ports)
-                    self.ports.append(Port(worker, len(self.dispatchers), item.receiver_queue))
-                    self.workers[worker].ports.append(number)
-                    dispatcher.ports.append(number)
-                self.dispatchers.append(dispatcher)
+                self._connect(item, topic, (name, partition, item.name))
+        if item.retry_letter is not None:
+            topic = self.scenario.topic(item.reads[0])
+            name = item.retry_topic
+            self._log_of[name, -1] = len(self.logs)
+            self.logs.append(retry_log(self.scenario, item, self.machine, self.seed))
+            retry = len(self.dispatchers)
+            # A topic of its own: the policies of the topic it is named after do not hold for it.
+            own = topic.model_copy(
+                update={"name": name, "max_unacked_per_consumer": None, "max_unacked_per_subscription": None}
+            )
+            self._connect(item, own, (name, -1, item.name))
+            for dispatcher in self.dispatchers[first:]:
+                dispatcher.retry_dispatcher = retry
+
+    def _connect(self, item: Subscription, topic: Topic, key: Key) -> None:
+        """Lay out a subscription on one partition: its dispatcher, and a port for each of its clients."""
+        settings = self.scenario.broker.settings
+        dispatcher = Dispatcher(
+            subscription=item.name,
+            log=self._log_of[key[:2]],
+            kind=_KINDS[item.type],
+            limiters=(
+                self._limiter("broker", key, topic.broker),
+                self._limiter("topic", key, key[:2]),
+                self._limiter("subscription", key, key),
+            ),
+            max_unacked_consumer=_first(
+                topic.max_unacked_per_consumer, settings.max_unacked_messages_per_consumer
+            ),
+            max_unacked_subscription=_first(
+                topic.max_unacked_per_subscription, settings.max_unacked_messages_per_subscription
+            ),
+            acks=item.ack != "none",
+            cumulative=item.ack == "cumulative",
+            batch_index_ack=item.batch_index_ack and self.scenario.broker.acknowledges_batch_indexes,
+            drawn=item.processing == "exponential",
+            active_offset=max(key[1], 0),
+        )
+        _give_back(dispatcher, item, nack_timer=self.machine.nack_timer)
+        self._dispatcher_of[key] = len(self.dispatchers)
+        for worker in self._workers_of[item.name]:
+            number = len(self.ports)
+            self.ports.append(Port(worker, len(self.dispatchers), item.receiver_queue))
+            self.workers[worker].ports.append(number)
+            dispatcher.ports.append(number)
+        self.dispatchers.append(dispatcher)
 
     def _limiter(self, level: str, key: Key, owner: object) -> int:
         found = self._limiter_of.get((level, owner))
@@ -184,7 +195,8 @@ class _Compiler:
                 self.steps.append(Step(at_us, "unload", self._log_of[step.topic, partition]))
         elif isinstance(step, Seek):
             for key, number in self._dispatcher_of.items():
-                if key[2] == step.subscription:
+                # An admin seeks on one topic; the retry-letter topic is another one.
+                if key[2] == step.subscription and not self.logs[self.dispatchers[number].log].is_retry:
                     self.steps.append(Step(at_us, "seek", number, self._target(at_us, step, number)))
 
     def _renew(self, at_us: int, topic: str | None, *, broker: bool) -> None:
@@ -215,11 +227,30 @@ class _Compiler:
         return log.published(max(0, at_us - back_us))
 
 
+def _give_back(dispatcher: Dispatcher, item: Subscription, *, nack_timer: bool) -> None:
+    """What the clients give back or reconsume later, and when."""
+    redelivery, retry = item.redelivery, item.retry_letter
+    if redelivery is not None:
+        dispatcher.max_redeliver = _first(redelivery.max_redeliver, -1)
+        dispatcher.ack_timeout_us = (redelivery.ack_timeout_ms or 0) * 1000
+        if redelivery.nack_share > 0:
+            dispatcher.nack_below = round(redelivery.nack_share * (1 << 32))
+            dispatcher.nack_times = redelivery.nack_times
+            dispatcher.nack_delay_us = redelivery.nack_delay_ms * 1000
+            dispatcher.nack_timer_us = max(redelivery.nack_delay_ms, 100) * 1000 // 3 if nack_timer else 0
+    if retry is not None:
+        dispatcher.retry_below = round(retry.share * (1 << 32))
+        dispatcher.retry_times = retry.times
+        dispatcher.max_reconsume = _first(retry.max_reconsume, -1)
+
+
 def _rules(scenario: Scenario) -> Rules:
     settings, numbers = scenario.broker.settings, scenario.broker.numbers
+    classic = settings.subscription_shared_use_classic_persistent_implementation
+    look_ahead_per_consumer, look_ahead = scenario.broker.look_ahead_entries
     return Rules(
         engine=scenario.broker.limiter_engine,
-        read_batch=settings.dispatcher_max_read_batch_size,
+        read_batch=scenario.broker.read_batch,
         read_bytes=settings.dispatcher_max_read_size_bytes,
         # managedLedgerCacheEvictionTimeThresholdMillis; since 4.1 six times that for entries that a cursor has yet to read.
         cache_us=6_000_000 if numbers >= (4, 1, 0) else 1_000_000,
@@ -231,12 +262,16 @@ def _rules(scenario: Scenario) -> Rules:
         estimate_extra_bytes=64
         if numbers >= (4, 0, 4) or (3, 3, 6) <= numbers < (4, 0, 0) or (3, 0, 11) <= numbers < (3, 1, 0)
         else 0,
-        retry_backoff=numbers >= (4, 0, 0),
+        retry_backoff=numbers >= (4, 0, 0) and not classic,
         delay_tick_us=settings.delayed_delivery_tick_time_millis * 1000,
         stats_us=settings.stats_update_frequency_in_secs * 1_000_000,
         expiry_us=settings.message_expiry_check_interval_in_minutes * 60_000_000,
         backlogged_entries=settings.managed_ledger_cursor_backlogged_threshold,
         keeps_cursor_active=numbers >= (4, 1, 0),
+        merges_reads=scenario.broker.merges_reads,
+        drains_hashes=scenario.broker.drains_hashes,
+        look_ahead_per_consumer=look_ahead_per_consumer,
+        look_ahead=look_ahead,
     )
 
 

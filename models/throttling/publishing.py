@@ -7,80 +7,153 @@ waits in the producer, and a producer whose queue is full waits with it.
 
 from __future__ import annotations
 
+import heapq
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 import numpy as np
 
 from throttlescope.models.throttling.machine import Machine
-from throttlescope.models.throttling.scenario import Producer, Scenario, Topic
+from throttlescope.models.throttling.scenario import Scenario, Topic
 from throttlescope.models.throttling.world import Log
 
 _SECOND_US = 1_000_000
 
 
-def throttled_times(
-    due_us: np.ndarray, log: Log, scenario: Scenario, topic: Topic, producer: Producer, machine: Machine
-) -> np.ndarray:
+@dataclass
+class Publisher:
+    """The producer of a topic partition: when its entries are due, and what lets them pass."""
+
+    #: ``listed_us`` are the times at which they are due.
+    log: Log
+    #: Each with whether it counts bytes, not messages.
+    gates: list[tuple[Bucket | Polled, bool]]
+    #: It waits for every receipt.
+    waits: bool
+
+
+class PublishLimits:
+    """The publish limits of a scenario, as gates: of topics, of brokers and of the namespace's resource group.
+
+    A resource group's limit holds for all its topics together, also on several brokers.
+    """
+
+    def __init__(self, scenario: Scenario) -> None:
+        settings = scenario.broker.settings
+        self._polled = scenario.broker.numbers < (3, 2, 0)
+        self._topic_tick_us = settings.topic_publisher_throttling_tick_time_millis * 1000
+        self._broker_tick_us = settings.broker_publisher_throttling_tick_time_millis * 1000
+        self._broker = (
+            settings.broker_publisher_throttling_max_message_rate or None,
+            settings.broker_publisher_throttling_max_byte_rate or None,
+        )
+        group = scenario.resource_group
+        self._group = (None, None) if group is None else (group.msg, group.bytes)
+        self._shared: dict[object, list[tuple[Bucket | Polled, bool]]] = {}
+
+    def limits(self, topic: Topic) -> bool:
+        """Whether anything limits what is published to a topic."""
+        return topic.publish_rate is not None or any(self._broker) or any(self._group)
+
+    def shared_by(self, topic: Topic) -> object:
+        """Topics with the same answer share a limit; None where a topic shares none."""
+        if any(self._group):
+            return "resource group"
+        return ("broker", topic.broker) if any(self._broker) else None
+
+    def gates(self, topic: Topic) -> list[tuple[Bucket | Polled, bool]]:
+        """The gates for one partition of a topic: its own ones, and those that it shares."""
+        rate = topic.publish_rate
+        found = [] if rate is None else self._new((rate.msg, rate.bytes), self._topic_tick_us)
+        for owner, limits in ((("broker", topic.broker), self._broker), ("resource group", self._group)):
+            if owner not in self._shared:
+                self._shared[owner] = self._new(limits, self._broker_tick_us)
+            found += self._shared[owner]
+        return found
+
+    def _new(self, limits: tuple[int | None, int | None], tick_us: int) -> list[tuple[Bucket | Polled, bool]]:
+        return [
+            (Polled(limit, tick_us) if self._polled else Bucket(limit), unit == 1)
+            for unit, limit in enumerate(limits)
+            if limit is not None
+        ]
+
+
+def throttled_times(publishers: Sequence[Publisher], machine: Machine) -> list[np.ndarray]:
     """Accepted times of entries that are due at given times.
 
     Parameters
     ----------
-    due_us
-        Sorted times of the schedule.
-    log
-        Messages and bytes of the entries.
-    scenario, topic, producer
-        The broker's version chooses the form of throttling; the topic has the limit, the producer its way of sending.
+    publishers
+        The producers that share a limit, or one that shares none; who has waited longest goes on first.
     machine
-        A producer that sends in step waits ``send_us`` and ``notify_us`` for each receipt.
+        A producer that waits for receipts waits ``send_us`` and ``notify_us`` for each.
 
     Returns
     -------
-    ndarray
-        Accepted times before the log's end; entries that wait longer are not in it.
+    list of ndarray
+        Accepted times before the log's end, by producer; entries that wait longer are not in it.
     """
-    rate = topic.publish_rate
     receipt_us = machine.send_us + machine.notify_us
-    sync = producer.send == "sync"
-    gates = []
-    if rate is not None:
-        polled = scenario.broker.numbers < (3, 2, 0)
-        tick_us = scenario.broker.settings.topic_publisher_throttling_tick_time_millis * 1000
-        for limit, amounts in ((rate.msg, None), (rate.bytes, log)):
-            if limit is not None:
-                gates.append((Polled(limit, tick_us) if polled else Bucket(limit), amounts))
-    accepted = np.empty(len(due_us), np.int64)
-    free_us = 0
-    count = 0
-    for entry, due in enumerate(due_us):
-        at = max(int(due), free_us)
+    due = [item.log.listed_us for item in publishers]
+    accepted: list[list[int]] = [[] for _ in publishers]
+    # When each may go on, since when it has waited, and who it is.
+    waiting = [(int(times[0]), int(times[0]), who) for who, times in enumerate(due) if len(times)]
+    heapq.heapify(waiting)
+    while waiting:
+        at, since, who = heapq.heappop(waiting)
+        publisher = publishers[who]
+        log = publisher.log
         # A connection is read again only when no limit holds it.
-        for gate, _ in gates:
-            at = max(at, gate.open_us(at))
-        if at >= log.end_us:
-            break
-        for gate, amounts in gates:
-            gate.take(at, log.msgs if amounts is None else amounts.bytes_of(entry))
-        accepted[count] = at
-        count += 1
-        free_us = at + receipt_us if sync else at
-    return accepted[:count]
+        opens = at
+        for gate, _ in publisher.gates:
+            opens = max(opens, gate.open_us(opens, who))
+        if opens >= log.end_us:
+            continue
+        if opens > at:
+            heapq.heappush(waiting, (opens, since, who))
+            continue
+        entry = len(accepted[who])
+        for gate, counts_bytes in publisher.gates:
+            gate.take(at, log.bytes_of(entry) if counts_bytes else log.msgs, who)
+        accepted[who].append(at)
+        if entry + 1 < len(due[who]):
+            next_us = max(int(due[who][entry + 1]), at + receipt_us if publisher.waits else at)
+            heapq.heappush(waiting, (next_us, next_us, who))
+    return [np.array(times, np.int64) for times in accepted]
 
 
 class Bucket:
     """3.2 and later: tokens of one second, a pause until the balance is back at one percent of it."""
 
     def __init__(self, limit: int) -> None:
-        self.limit, self.tokens, self.last_us, self.paused_until_us = limit, limit, 0, 0
+        self.limit, self.tokens, self.last_us = limit, limit, 0
+        self._target = max(1, limit // 100)
+        self._paused_until_us: dict[int, int] = {}
 
-    def open_us(self, at_us: int) -> int:
-        return max(at_us, self.paused_until_us)
+    def open_us(self, at_us: int, who: int = 0) -> int:
+        """When a producer's connection is read again, from a time on."""
+        until_us = self._paused_until_us.get(who)
+        if until_us is None or at_us < until_us:
+            return at_us if until_us is None else until_us
+        # Others may have used up what came in meanwhile.
+        tokens = self.tokens + (at_us - self.last_us) * self.limit // _SECOND_US
+        if tokens < self._target:
+            self._pause(at_us, tokens, who)
+            return self._paused_until_us[who]
+        del self._paused_until_us[who]
+        return at_us
 
-    def take(self, at_us: int, amount: int) -> None:
+    def take(self, at_us: int, amount: int, who: int = 0) -> None:
+        """Charge what a producer sent, which pauses its connection if nothing is left."""
         new = (at_us - self.last_us) * self.limit // _SECOND_US
         self.last_us += -(-new * _SECOND_US // self.limit)
         self.tokens = min(self.limit, self.tokens + new) - amount
         if self.tokens <= 0:
-            target = max(1, self.limit // 100)
-            self.paused_until_us = at_us + -(-(target - self.tokens) * _SECOND_US // self.limit)
+            self._pause(at_us, self.tokens, who)
+
+    def _pause(self, at_us: int, tokens: int, who: int) -> None:
+        self._paused_until_us[who] = at_us + -(-(self._target - tokens) * _SECOND_US // self.limit)
 
 
 class Polled:
@@ -90,12 +163,14 @@ class Polled:
         self.limit, self.tick_us = limit, tick_us
         self.second, self.count, self.closed_from_us = 0, 0, 1 << 62
 
-    def open_us(self, at_us: int) -> int:
+    def open_us(self, at_us: int, who: int = 0) -> int:
+        """When connections are read again, from a time on; all of them stop together."""
         if at_us // _SECOND_US == self.second and at_us >= self.closed_from_us:
             return (self.second + 1) * _SECOND_US
         return at_us
 
-    def take(self, at_us: int, amount: int) -> None:
+    def take(self, at_us: int, amount: int, who: int = 0) -> None:
+        """Count what a producer sent."""
         second = at_us // _SECOND_US
         if second != self.second:
             self.second, self.count, self.closed_from_us = second, 0, 1 << 62

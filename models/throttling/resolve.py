@@ -7,10 +7,10 @@ and ``transforms/limits.py``, the only resolver, reads them.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from throttlescope.models.throttling.scenario import LiftLimit, Limit, LimitPlace, Scenario, SetLimit
+from throttlescope.models.throttling.scenario import LiftLimit, Limit, LimitPlace, Scenario, SetLimit, Topic
 from throttlescope.models.throttling.world import Rates
 from throttlescope.transforms.limits import effective_limits
 
@@ -63,7 +63,10 @@ def rates_in_force(scenario: Scenario, limits: Mapping[Place, Limit]) -> dict[tu
 
 
 def _answers(scenario: Scenario, limits: Mapping[Place, Limit]) -> list[dict[str, Any]]:
-    settings = scenario.broker.settings.model_dump(by_alias=True)
+    settings = {
+        **scenario.broker.settings.model_dump(by_alias=True),
+        "dispatcherMaxReadBatchSize": scenario.broker.read_batch,
+    }
     numbers = {topic.broker for topic in scenario.topics}
     rows: list[dict[str, Any]] = []
 
@@ -95,23 +98,37 @@ def _answers(scenario: Scenario, limits: Mapping[Place, Limit]) -> list[dict[str
         if (level, "namespace", None, None) in limits
     }
     say("namespace", scenario.namespace, {"replication_clusters": [_CLUSTER], **namespace})
-    for topic in scenario.topics:
+    for topic, partitions, readers in _topics(scenario):
         name = f"persistent://{scenario.namespace}/{topic.name}"
-        readers = [item.name for item in scenario.subscriptions if topic.name in item.reads]
         say("topic_dispatch_rate", name, _record(limits.get(("topic", "topic", topic.name, None))))
         say("global_topic_dispatch_rate", name, None)
         own = limits.get(("subscription", "topic", topic.name, None))
         say("topic_subscription_dispatch_rate", name, _record(own))
         say("global_topic_subscription_dispatch_rate", name, None)
-        say("partition_count", name, {"partitions": topic.partitions})
+        say("partition_count", name, {"partitions": topic.partitions or topic.segments})
         say("topic_subscriptions", name, readers)
-        for partition in scenario.partitions_of(topic.name):
+        for partition in partitions:
             physical = name if partition < 0 else f"{name}-partition-{partition}"
             say("topic_owner", physical, f"http://broker-{topic.broker}")
         for reader in readers:
             place = ("subscription", "subscription", topic.name, reader)
             say("subscription_dispatch_rate", f"{name}#{reader}", _record(limits.get(place)))
     return rows
+
+
+def _topics(scenario: Scenario) -> Iterator[tuple[Topic, list[int], list[str]]]:
+    """Topics with the numbers of their partitions and their readers; the retry-letter topics too."""
+    for topic in scenario.topics:
+        readers = [item.name for item in scenario.subscriptions if topic.name in item.reads]
+        yield topic, scenario.partitions_of(topic.name), readers
+    for item in scenario.subscriptions:
+        if item.retry_letter is not None:
+            topic = scenario.topic(item.reads[0])
+            yield (
+                topic.model_copy(update={"name": item.retry_topic, "partitions": 0, "segments": 0}),
+                [-1],
+                [item.name],
+            )
 
 
 def _record(limit: Limit | None) -> dict[str, Any]:

@@ -60,6 +60,8 @@ class Log:
     tick_us: int = 0
     ttl_us: int = 0
     salt: int = 0
+    #: A retry-letter topic: clients publish to it what they reconsume later.
+    is_retry: bool = False
 
     def published(self, before_us: int) -> int:
         """Entries that were published before a time."""
@@ -142,6 +144,15 @@ class Dispatcher:
     nack_timer_us: int = 0
     max_redeliver: int = -1
     acks: bool = True
+    #: An acknowledgement covers all earlier entries.
+    cumulative: bool = False
+    #: An entry is given back so long after the client took its first message; 0: never.
+    ack_timeout_us: int = 0
+    #: What is reconsumed later: as ``nack_below`` and ``nack_times``, and the dispatcher of the retry-letter topic.
+    retry_below: int = 0
+    retry_times: int = 0
+    max_reconsume: int = -1
+    retry_dispatcher: int = -1
     batch_index_ack: bool = False
     #: Every message's processing time is drawn for itself.
     drawn: bool = False
@@ -154,7 +165,14 @@ class Dispatcher:
     @property
     def exact(self) -> bool:
         """Whether the fate of single entries matters, so that they cannot be counted in ranges."""
-        return self.nack_below > 0 or not self.acks or self.drawn or self.kind == "key_shared"
+        return (
+            self.nack_below > 0
+            or self.retry_below > 0
+            or self.ack_timeout_us > 0
+            or not self.acks
+            or self.drawn
+            or self.kind == "key_shared"
+        )
 
 
 @dataclass
@@ -212,6 +230,13 @@ class Rules:
     expiry_us: int
     backlogged_entries: int
     keeps_cursor_active: bool
+    #: A read request during a running pass only asks for one follow-up pass (not on single-active dispatchers).
+    merges_reads: bool
+    #: A key whose hash moved waits until its old owner's messages are acknowledged.
+    drains_hashes: bool
+    #: Key_Shared stops reading ahead when so many entries wait: per consumer, and at most.
+    look_ahead_per_consumer: int
+    look_ahead: int
 
 
 @dataclass

@@ -92,6 +92,7 @@ def change(a, row, now):
         status = disconnect_all(a, number, now)
         dispatcher = dispatcher_at(a, number)
         a[dispatcher + D.AGAIN_START] = a[dispatcher + D.AGAIN_END] = 0
+        a[dispatcher + D.ACKED_LATE_COUNT] = 0
         a[dispatcher + D.POSITION] = a[dispatcher + D.GONE] = a[dispatcher + D.EXPIRED_BELOW] = a[
             row + X.VALUE
         ]

@@ -6,9 +6,13 @@ Entries that nothing tells apart are counted in ranges. What goes back to the br
 from __future__ import annotations
 
 from throttlescope.models.throttling.kernel.compilation import compiled
+from throttlescope.models.throttling.kernel.draining import drained
+from throttlescope.models.throttling.kernel.entries import add_acked_late, find
 from throttlescope.models.throttling.kernel.fields import (
     DONE,
+    GIVEN_BACK,
     LIST_FULL,
+    NEVER,
     QUEUE_FULL,
     RING_FULL,
     SINGLE,
@@ -39,7 +43,7 @@ from throttlescope.models.throttling.kernel.rows import (
     totals_at,
     worker_at,
 )
-from throttlescope.models.throttling.kernel.schedule import ask_poll, schedule_worker
+from throttlescope.models.throttling.kernel.schedule import ask_poll, schedule_dispatcher, schedule_worker
 from throttlescope.models.throttling.world import EXPONENTIAL
 
 
@@ -155,6 +159,11 @@ def advance(a, w, now):
                 a[worker + W.QUEUE_HEAD] += 1
             continue
         done_before = a[head + Q.ENTRIES] * msgs - a[head + Q.ACKED] - a[head + Q.LEFT]
+        timeout = a[dispatcher_at(a, d) + D.ACK_TIMEOUT_US]
+        if timeout > 0 and done_before == 0 and a[head + Q.EPOCH] == a[port + P.EPOCH]:
+            # The time-out for an entry begins with its first message.
+            if a[log_of(a, dispatcher_at(a, d)) + G.PERSISTENT] == 1:
+                a[worker + W.TIMEOUT_AT] = a[worker + W.BUSY_UNTIL] + timeout
         a[head + Q.LEFT] -= 1
         a[port + P.TAKEN] += 1
         a[port + P.WAITING] -= 1
@@ -179,32 +188,59 @@ def _entries_done(a, w, item, entry, count, now):
     """All messages of some entries are processed: acknowledge them, or give one back."""
     p = a[item + Q.PORT]
     port = port_at(a, p)
-    if a[item + Q.EPOCH] != a[port + P.EPOCH]:
+    given_back = a[item + Q.EPOCH] == GIVEN_BACK
+    if a[item + Q.EPOCH] != a[port + P.EPOCH] and not given_back:
         return DONE
     d = a[port + P.DISPATCHER]
     dispatcher = dispatcher_at(a, d)
     if a[dispatcher + D.EXACT] == 0:
         acknowledge(a, p, entry, count, 0, True)
         return DONE
+    worker = worker_at(a, w)
+    timeout_at = a[worker + W.TIMEOUT_AT]
+    a[worker + W.TIMEOUT_AT] = NEVER
     redeliveries = a[item + Q.REDELIVERIES]
-    salt = a[log_of(a, dispatcher) + G.SALT]
+    log = log_of(a, dispatcher)
+    if (
+        a[dispatcher + D.ACKED_LATE_COUNT] > 0
+        and find(a, list_at(a, H.ACKED_LATE, d, 0), a[dispatcher + D.ACKED_LATE_COUNT], entry) >= 0
+    ):
+        # A copy of what was acknowledged meanwhile.
+        if not given_back:
+            fewer_unacked(a, p, a[log + G.MSGS] - a[item + Q.ACKED])
+            drained(a, d, p, entry)
+        return DONE
     nacked = (
-        redeliveries < a[dispatcher + D.NACK_TIMES] and mixed(entry, salt + 2) < a[dispatcher + D.NACK_BELOW]
+        redeliveries < a[dispatcher + D.NACK_TIMES]
+        and mixed(entry, a[log + G.SALT] + 2) < a[dispatcher + D.NACK_BELOW]
     )
+    if given_back:
+        # The broker has it already; only an acknowledgement still means something.
+        if a[dispatcher + D.ACKS] == 0 or nacked:
+            return DONE
+        status, dead = _reconsume(a, d, entry, now)
+        return status if status != DONE else _acknowledge_late(a, d, entry, dead)
     dead = nacked and 0 <= a[dispatcher + D.MAX_REDELIVER] <= redeliveries
     if a[dispatcher + D.ACKS] == 1 and (dead or not nacked):
+        if a[dispatcher + D.RETRY_BELOW] > 0:
+            status, dead = _reconsume(a, d, entry, now)
+            if status != DONE:
+                return status
         if dead and entry >= a[dispatcher + D.EXPIRED_BELOW]:
             a[totals_at(a, d) + T.DEAD] += 1
         acknowledge(a, p, entry, 1, a[item + Q.ACKED], not dead)
+        if a[dispatcher + D.CUMULATIVE] == 1:
+            _acknowledge_earlier(a, w, p, entry, not dead)
         return DONE
-    if nacked or a[dispatcher + D.NACK_DELAY_US] > 0:
-        worker = worker_at(a, w)
+    # A client that never acknowledges has its time-outs in the same ring; they come due in the order of the entries.
+    timed_out = a[dispatcher + D.ACKS] == 0 and a[dispatcher + D.ACK_TIMEOUT_US] > 0
+    if nacked or timed_out or a[dispatcher + D.NACK_DELAY_US] > 0:
         if a[worker + W.NACKS_TAIL] - a[worker + W.NACKS_HEAD] == a[H.LIST_SIZE]:
             return RING_FULL
         row = nack_at(a, w, a[worker + W.NACKS_TAIL])
         if a[dispatcher + D.NACK_TIMER_US] > 0:
             a[port + P.NACK_TIMER_AT] = now + a[dispatcher + D.NACK_TIMER_US]
-        a[row + N.DUE_AT] = now + a[dispatcher + D.NACK_DELAY_US]
+        a[row + N.DUE_AT] = timeout_at if timed_out else now + a[dispatcher + D.NACK_DELAY_US]
         a[row + N.PORT] = p
         a[row + N.EPOCH] = a[item + Q.EPOCH]
         a[row + N.ENTRY] = entry
@@ -225,6 +261,60 @@ def _entries_done(a, w, item, entry, count, now):
 
 
 @compiled
+def _reconsume(a, d, entry, now):
+    """Publish an entry's messages to the retry-letter topic, if that is their fate; returns a status, and whether they are dead."""
+    dispatcher = dispatcher_at(a, d)
+    if a[dispatcher + D.RETRY_BELOW] == 0:
+        return DONE, False
+    log = log_of(a, dispatcher)
+    again = a[log + G.ATTEMPTS] >= 0
+    attempt = 0
+    if again:
+        attempt = a[a[H.ATTEMPTS] + a[log + G.ATTEMPTS] * a[H.LIST_SIZE] + entry]
+    if attempt >= a[dispatcher + D.RETRY_TIMES] or (
+        not again and mixed(entry, a[log + G.SALT] + 2) >= a[dispatcher + D.RETRY_BELOW]
+    ):
+        return DONE, False
+    if 0 <= a[dispatcher + D.MAX_RECONSUME] <= attempt:
+        return DONE, True
+    other = a[dispatcher + D.RETRY_DISPATCHER]
+    retry = log_of(a, dispatcher_at(a, other))
+    for _ in range(a[log + G.MSGS]):
+        count = a[retry + G.LISTED_COUNT]
+        if count == a[H.LIST_SIZE]:
+            return LIST_FULL, False
+        a[a[H.LISTED] + a[retry + G.FIRST_LISTED] + count] = now + a[R.FLOW_US]
+        a[a[H.ATTEMPTS] + a[retry + G.ATTEMPTS] * a[H.LIST_SIZE] + count] = attempt + 1
+        a[retry + G.LISTED_COUNT] = count + 1
+    if a[dispatcher_at(a, other) + D.ARMED_COUNT] > 0 and a[dispatcher_at(a, other) + D.ARMED_DONE_AT] == NEVER:
+        a[dispatcher_at(a, other) + D.ARMED_DONE_AT] = now + a[R.FLOW_US] + a[R.NOTIFY_US]
+        schedule_dispatcher(a, other)
+    return DONE, False
+
+
+@compiled
+def _acknowledge_late(a, d, entry, dead):
+    """An acknowledgement of what was given back counts; what is read again of it later is a copy."""
+    dispatcher = dispatcher_at(a, d)
+    if entry >= a[dispatcher + D.EXPIRED_BELOW]:
+        a[dispatcher + D.GONE] += 1
+        a[totals_at(a, d) + (T.DEAD if dead else T.ACKED)] += 1
+    return add_acked_late(a, d, entry)
+
+
+@compiled
+def _acknowledge_earlier(a, w, p, entry, counted):
+    """A cumulative acknowledgement covers what the client had given back and not sent yet."""
+    worker = worker_at(a, w)
+    epoch = a[port_at(a, p) + P.EPOCH]
+    for number in range(a[worker + W.NACKS_HEAD], a[worker + W.NACKS_TAIL]):
+        row = nack_at(a, w, number)
+        if a[row + N.PORT] == p and a[row + N.EPOCH] == epoch and 0 <= a[row + N.ENTRY] < entry:
+            acknowledge(a, p, a[row + N.ENTRY], 1, a[row + N.ACKED], counted)
+            a[row + N.ENTRY] = -1
+
+
+@compiled
 def acknowledge(a, p, entry, count, acked, counted):
     """The broker learns that entries are done with."""
     port = port_at(a, p)
@@ -237,6 +327,8 @@ def acknowledge(a, p, entry, count, acked, counted):
         if counted:
             a[totals_at(a, d) + T.ACKED] += live
     fewer_unacked(a, p, count * a[log + G.MSGS] - acked)
+    if a[dispatcher + D.DRAINING_COUNT] > 0:
+        drained(a, d, p, entry)
 
 
 @compiled

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from throttlescope.models.throttling.kernel.clients import request
 from throttlescope.models.throttling.kernel.compilation import compiled
+from throttlescope.models.throttling.kernel.draining import note_moves
 from throttlescope.models.throttling.kernel.entries import add_again
 from throttlescope.models.throttling.kernel.fields import DONE, NEVER, SINGLE, D, E, H, P, Q, R, W
 from throttlescope.models.throttling.kernel.ports import active_port, connected_port
@@ -34,7 +35,7 @@ def connect(a, p, now):
         a, a[port + P.WORKER], now + a[R.FLOW_US], p, max(1, a[port + P.QUEUE]), a[port + P.SESSION]
     )
     schedule_worker(a, a[port + P.WORKER])
-    return status
+    return status if status != DONE else note_moves(a, a[port + P.DISPATCHER])
 
 
 @compiled
@@ -64,6 +65,7 @@ def leave(a, w, now):
             return status
     a[worker + W.QUEUE_HEAD] = a[worker + W.QUEUE_TAIL]
     a[worker + W.BUSY] = 0
+    a[worker + W.TIMEOUT_AT] = NEVER
     a[current_at(a, w) + Q.PORT] = -1
     schedule_worker(a, w)
     return DONE
@@ -102,6 +104,8 @@ def _disconnect(a, p):
     a[dispatcher + D.UNACKED] -= a[port + P.UNACKED]
     a[port + P.PERMITS] = a[port + P.UNACKED] = 0
     status = forget(a, p, others > 0 and not single, -1)
+    if status == DONE:
+        status = note_moves(a, d)
     if others == 0:
         a[dispatcher + D.TOTAL_PERMITS] = a[dispatcher + D.UNACKED] = 0
         a[dispatcher + D.BLOCKED] = 0
@@ -160,6 +164,7 @@ def disconnect_all(a, d, now):
     a[dispatcher + D.TOTAL_PERMITS] = a[dispatcher + D.UNACKED] = a[dispatcher + D.ROUND_ROBIN] = 0
     a[dispatcher + D.BLOCKED] = 0
     a[dispatcher + D.BACKOFF_US] = 1_000
+    a[dispatcher + D.DRAINING_COUNT] = 0
     for place in ports_of(a, dispatcher):
         p = a[place]
         port = port_at(a, p)

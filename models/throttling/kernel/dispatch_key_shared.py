@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from throttlescope.models.throttling.kernel.compilation import compiled
 from throttlescope.models.throttling.kernel.delayed_delivery import arm_tick, is_not_due
+from throttlescope.models.throttling.kernel.draining import is_draining
 from throttlescope.models.throttling.kernel.entries import add_delayed, add_replay
 from throttlescope.models.throttling.kernel.fields import DONE, LIST_FULL, D, E, G, H, P
 from throttlescope.models.throttling.kernel.logs import key_of
@@ -45,7 +46,7 @@ def dispatch_keys(a, d, rows, count, now):
         entry = a[rows + at * E.WIDTH + E.ENTRY]
         owner = owner_of(a, d, entry)
         fits = owner >= 0 and a[port_at(a, owner) + P.BLOCKED] == 0 and a[a[H.SCRATCH] + owner] > 0
-        if not fits or _older_waits(a, d, entry):
+        if not fits or is_draining(a, d, entry) or _older_waits(a, d, entry):
             status = add_replay(
                 a, d, entry, a[rows + at * E.WIDTH + E.REDELIVERIES], a[rows + at * E.WIDTH + E.ACKED]
             )

@@ -11,7 +11,7 @@ from throttlescope.models.throttling.kernel.fields import DONE, NEVER, C, D, E, 
 from throttlescope.models.throttling.kernel.logs import time_of
 from throttlescope.models.throttling.kernel.meters import charge
 from throttlescope.models.throttling.kernel.reading import poll, take
-from throttlescope.models.throttling.kernel.redelivery import give_back, is_timed, nack_timers
+from throttlescope.models.throttling.kernel.redelivery import is_timed, nack_timers, ring_row_due, time_out
 from throttlescope.models.throttling.kernel.rows import (
     dispatcher_at,
     flow_at,
@@ -60,9 +60,7 @@ def worker_event(a, w, now):
     ):
         row = nack_at(a, w, a[worker + W.NACKS_HEAD])
         a[worker + W.NACKS_HEAD] += 1
-        status = give_back(
-            a, a[row + N.PORT], a[row + N.EPOCH], a[row + N.ENTRY], a[row + N.REDELIVERIES], a[row + N.ACKED]
-        )
+        status = ring_row_due(a, row)
     if status != DONE:
         return status
     for place in ports_of_worker(a, worker):
@@ -73,8 +71,10 @@ def worker_event(a, w, now):
                 status = connect(a, p, now)
                 if status != DONE:
                     return status
+    if a[worker + W.TIMEOUT_AT] <= now:
+        status = time_out(a, w)
     schedule_worker(a, w)
-    return DONE
+    return status
 
 
 @compiled
@@ -127,8 +127,16 @@ def dispatcher_event(a, d, now):
             a[dispatcher + D.ARMED_COUNT] = 0
             found = take(a, d, armed, now)
             status = dispatch(a, d, read_at(a, H.READING, d, 0), a[dispatcher + D.READING_FIRST], found, now)
-    else:
+    elif a[dispatcher + D.POLL_AT] <= now:
         a[dispatcher + D.POLL_AT] = NEVER
+        requests = max(1, a[dispatcher + D.REQUESTS])
+        a[dispatcher + D.REQUESTS] = 0
+        a[dispatcher + D.REQUEST_TURN] += 1
+        for _ in range(requests):
+            if status == DONE:
+                status = poll(a, d, now)
+    else:
+        a[dispatcher + D.FOLLOW_UP_AT] = NEVER
         status = poll(a, d, now)
     schedule_dispatcher(a, d)
     return status

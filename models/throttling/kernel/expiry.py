@@ -63,15 +63,15 @@ def expire(a, now):
         if a[dispatcher + D.READING_DONE_AT] != NEVER:
             if a[dispatcher + D.READING_FIRST] >= 0:
                 first = a[dispatcher + D.READING_FIRST]
-                expired += _between(first, first + a[dispatcher + D.READING_COUNT], low, below)
+                expired += _waited_for(a, d, first, first + a[dispatcher + D.READING_COUNT], low, below)
             else:
                 for at in range(a[dispatcher + D.READING_COUNT]):
-                    expired += _is_between(a[read_at(a, H.READING, d, at) + E.ENTRY], low, below)
+                    expired += _is_waited_for(a, d, a[read_at(a, H.READING, d, at) + E.ENTRY], low, below)
         if a[dispatcher + D.REPLAYING_DONE_AT] != NEVER:
             for at in range(a[dispatcher + D.REPLAYING_COUNT]):
-                expired += _is_between(a[read_at(a, H.REPLAYING, d, at) + E.ENTRY], low, below)
+                expired += _is_waited_for(a, d, a[read_at(a, H.REPLAYING, d, at) + E.ENTRY], low, below)
         if below > a[dispatcher + D.POSITION]:
-            expired += below - a[dispatcher + D.POSITION]
+            expired += _waited_for(a, d, a[dispatcher + D.POSITION], below, low, below)
             a[dispatcher + D.POSITION] = below
         a[dispatcher + D.GONE] += expired
         a[totals_at(a, d) + T.EXPIRED] += expired
@@ -83,15 +83,21 @@ def expire(a, now):
 
 
 @compiled
-def _between(first, last, low, high):
-    """How many of the entries [first, last) are in [low, high)."""
-    return max(0, min(last, high) - max(first, low))
+def _waited_for(a, d, first, last, low, high):
+    """How many of the entries [first, last) are in [low, high) and were not acknowledged late."""
+    first, last = max(first, low), min(last, high)
+    found = max(0, last - first)
+    if found > 0:
+        for number in range(a[dispatcher_at(a, d) + D.ACKED_LATE_COUNT]):
+            if first <= a[list_at(a, H.ACKED_LATE, d, number) + E.ENTRY] < last:
+                found -= 1
+    return found
 
 
 @compiled
-def _is_between(entry, low, high):
-    """1 if an entry is in [low, high), else 0."""
-    return 1 if low <= entry < high else 0
+def _is_waited_for(a, d, entry, low, high):
+    """The same for one entry."""
+    return _waited_for(a, d, entry, entry + 1, low, high)
 
 
 @compiled
@@ -113,7 +119,7 @@ def _unacknowledged_between(a, d, low, high):
                 continue
             done = (a[item + Q.ENTRIES] * msgs - a[item + Q.ACKED] - a[item + Q.LEFT]) // msgs
             first, last = a[item + Q.ENTRY] + done, a[item + Q.ENTRY] + a[item + Q.ENTRIES]
-            found += _between(first, last, low, high)
+            found += _waited_for(a, d, first, last, low, high)
             if a[current + Q.PORT] == p and first <= a[current + Q.ENTRY] < last:
                 in_queue = True
         if (
@@ -122,11 +128,11 @@ def _unacknowledged_between(a, d, low, high):
             and a[current + Q.EPOCH] == a[port + P.EPOCH]
             and not in_queue
         ):
-            found += _is_between(a[current + Q.ENTRY], low, high)
+            found += _is_waited_for(a, d, a[current + Q.ENTRY], low, high)
         for number in range(a[worker + W.NACKS_HEAD], a[worker + W.NACKS_TAIL]):
             row = nack_at(a, w, number)
             if a[row + N.PORT] == p and a[row + N.EPOCH] == a[port + P.EPOCH]:
-                found += _is_between(a[row + N.ENTRY], low, high)
+                found += _is_waited_for(a, d, a[row + N.ENTRY], low, high)
     for number in range(a[dispatcher + D.NEVER_ACKED_COUNT]):
-        found += _is_between(a[list_at(a, H.NEVER_ACKED, d, number) + E.ENTRY], low, high)
+        found += _is_waited_for(a, d, a[list_at(a, H.NEVER_ACKED, d, number) + E.ENTRY], low, high)
     return found

@@ -28,6 +28,9 @@ SINGLE, SHARED, KEY_SHARED = range(3)
 #: Kinds of steps.
 RATES, PROCESSING, JOIN, LEAVE, HANG, RESUME, UNLOAD, SEEK = range(8)
 
+#: The epoch of an entry that a client works on although it gave it back; no connection has it.
+GIVEN_BACK = -1
+
 #: A client that connects at the start; later ``W.JOINED`` is 0 or 1.
 JOINS_AT_START = 2
 
@@ -52,6 +55,10 @@ class R(IntEnum):
     EXPIRY_US = auto()
     BACKLOGGED_ENTRIES = auto()
     KEEPS_CURSOR_ACTIVE = auto()
+    DRAINS_HASHES = auto()
+    LOOK_AHEAD_PER_CONSUMER = auto()
+    LOOK_AHEAD = auto()
+    PASS_US = auto()  # how long a pass of the read routine runs; 0 also where requests are not merged
     READ_US = auto()
     READ_ENTRY_US = auto()
     NOTIFY_US = auto()
@@ -98,6 +105,11 @@ class H(IntEnum):
     READING = auto()  # the current read brings,
     REPLAYING = auto()  # the current replay read brings,
     NEVER_ACKED = auto()  # a client has processed and never answers for
+    ACKED_LATE = auto()  # were acknowledged by a client that had given them back
+    DRAINING = auto()  # a consumer holds whose key belongs to another one now
+    # of each retry-letter topic:
+    RETRIED = auto()  # times of its entries,
+    ATTEMPTS = auto()  # and how often each had been reconsumed
     SENDS = auto()  # ring of writes for each dispatcher
     STEPS = auto()
     SCRATCH = auto()  # one place for each port, then one for each entry of a read
@@ -148,6 +160,7 @@ class G(IntEnum):
     SEGMENT_COUNT = auto()
     FIRST_LISTED = auto()
     LISTED_COUNT = auto()  # -1: the log has segments
+    ATTEMPTS = auto()  # a retry-letter topic's place in H.ATTEMPTS; -1: the log is none
     FIRST_SIZE = auto()
     SIZE_COUNT = auto()
     ENTRY_COUNT = auto()  # of the whole run
@@ -189,6 +202,12 @@ class D(IntEnum):
     NACK_DELAY_US = auto()
     MAX_REDELIVER = auto()
     ACKS = auto()
+    CUMULATIVE = auto()
+    ACK_TIMEOUT_US = auto()
+    RETRY_BELOW = auto()
+    RETRY_TIMES = auto()
+    MAX_RECONSUME = auto()
+    RETRY_DISPATCHER = auto()
     BATCH_INDEX_ACK = auto()
     EXACT = auto()
     FIRST_PORT = auto()
@@ -223,6 +242,12 @@ class D(IntEnum):
     SENDS_HEAD = auto()
     SENDS_TAIL = auto()
     NEVER_ACKED_COUNT = auto()
+    ACKED_LATE_COUNT = auto()
+    DRAINING_COUNT = auto()
+    REQUESTS = auto()  # clients that asked for redelivery since the last requested poll
+    REQUEST_TURN = auto()  # the number of requested polls
+    PASS_UNTIL = auto()
+    FOLLOW_UP_AT = auto()  # the one pass for all requests that came while another pass ran
     NEXT_AT = auto()  # the first of all times above
     NACK_TIMER_US = auto()
     PUBLISHED_SEEN = auto()  # published entries when they were last counted
@@ -301,6 +326,7 @@ class P(IntEnum):
     RECONNECT_AT = auto()
     MSGS_PER_ENTRY = auto()
     NACK_TIMER_AT = auto()
+    REQUEST_TURN = auto()  # the dispatcher's, when the client last asked for redelivery
     WIDTH = auto()
 
 
@@ -323,6 +349,7 @@ class W(IntEnum):
     NACKS_TAIL = auto()
     NEXT_AT = auto()  # when it does the next thing that another part waits for
     EXPONENTIAL = auto()
+    TIMEOUT_AT = auto()  # when the entry that it works on is given back
     WIDTH = auto()
 
 
@@ -330,7 +357,7 @@ class Q(IntEnum):
     """A range of entries in a client's queue, or the message that a client works on."""
 
     PORT = 0  # -1: the client works on nothing
-    EPOCH = auto()
+    EPOCH = auto()  # GIVEN_BACK: the broker has the entry already
     ENTRY = auto()
     ENTRIES = auto()
     REDELIVERIES = auto()
@@ -355,7 +382,7 @@ class N(IntEnum):
     DUE_AT = 0
     PORT = auto()
     EPOCH = auto()
-    ENTRY = auto()
+    ENTRY = auto()  # -1: a cumulative acknowledgement covered it
     REDELIVERIES = auto()
     ACKED = auto()
     WIDTH = auto()

@@ -158,6 +158,10 @@ def pack(world: World, machine: Machine, every_us: int, queue: int, lists: int, 
         H.REPLAY: dispatchers * lists * E.WIDTH,
         H.DELAYED: dispatchers * lists * E.WIDTH,
         H.NEVER_ACKED: dispatchers * lists * E.WIDTH,
+        H.ACKED_LATE: dispatchers * lists * E.WIDTH,
+        H.DRAINING: dispatchers * lists * E.WIDTH,
+        H.RETRIED: sum(log.is_retry for log in world.logs) * lists,
+        H.ATTEMPTS: sum(log.is_retry for log in world.logs) * lists,
         H.READING: (dispatchers + 1) * batch * E.WIDTH,
         H.REPLAYING: dispatchers * batch * E.WIDTH,
         H.SENDS: dispatchers * ring * C.WIDTH,
@@ -180,6 +184,10 @@ def pack(world: World, machine: Machine, every_us: int, queue: int, lists: int, 
     header[H.WORKER_COUNT], header[H.STEP_COUNT] = workers, len(world.steps)
     header[H.QUEUE_SIZE], header[H.RING_SIZE], header[H.LIST_SIZE] = queue, ring, lists
     header[H.READ_SIZE], header[H.SPARE_READ] = batch, dispatchers
+    for row in logs:
+        if row[G.ATTEMPTS] >= 0:
+            # Read like other listed times; they lie in a container, because they become more.
+            row[G.FIRST_LISTED] = header[H.RETRIED] + row[G.ATTEMPTS] * lists - header[H.LISTED]
     packed = np.zeros(at, np.int64)
     packed[: len(header)] = header
     for place, table in tables.items():
@@ -204,6 +212,10 @@ def _rules(world: World, machine: Machine, every_us: int) -> np.ndarray:
         R.EXPIRY_US: rules.expiry_us,
         R.BACKLOGGED_ENTRIES: rules.backlogged_entries,
         R.KEEPS_CURSOR_ACTIVE: rules.keeps_cursor_active,
+        R.DRAINS_HASHES: rules.drains_hashes,
+        R.LOOK_AHEAD_PER_CONSUMER: rules.look_ahead_per_consumer,
+        R.LOOK_AHEAD: rules.look_ahead,
+        R.PASS_US: machine.pass_us if rules.merges_reads else 0,
         R.READ_US: machine.read_us,
         R.READ_ENTRY_US: machine.read_entry_us,
         R.NOTIFY_US: machine.notify_us,
@@ -246,7 +258,7 @@ def _logs(world: World) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
     segments: list[tuple[int, int, int]] = []
     sizes: list[tuple[int, int]] = []
     listed: list[np.ndarray] = []
-    filled = 0
+    filled = retries = 0
     for row, log in zip(rows, world.logs, strict=True):
         row[G.MSGS], row[G.ESTIMATE_BYTES], row[G.KEYS] = log.msgs, log.estimate_bytes, log.keys
         row[G.DELIVER_AFTER_US], row[G.PERSISTENT], row[G.TTL_US] = (
@@ -261,6 +273,10 @@ def _logs(world: World) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
         row[G.FIRST_SIZE], row[G.SIZE_COUNT] = len(sizes), len(log.sizes)
         sizes += log.sizes
         row[G.FIRST_LISTED], row[G.LISTED_COUNT] = filled, -1
+        row[G.ATTEMPTS] = -1
+        if log.is_retry:
+            row[G.LISTED_COUNT], row[G.ATTEMPTS] = 0, retries
+            retries += 1
         if log.listed_us is not None:
             row[G.LISTED_COUNT] = len(log.listed_us)
             listed.append(np.asarray(log.listed_us, np.int64))
@@ -283,12 +299,17 @@ def _dispatchers(world: World) -> tuple[np.ndarray, np.ndarray]:
         row[D.NACK_TIMER_US] = item.nack_timer_us
         row[D.NACK_DELAY_US], row[D.MAX_REDELIVER] = item.nack_delay_us, item.max_redeliver
         row[D.ACKS], row[D.BATCH_INDEX_ACK] = item.acks, item.batch_index_ack
+        row[D.CUMULATIVE], row[D.ACK_TIMEOUT_US] = item.cumulative, item.ack_timeout_us
+        row[D.RETRY_BELOW], row[D.RETRY_TIMES] = item.retry_below, item.retry_times
+        row[D.MAX_RECONSUME], row[D.RETRY_DISPATCHER] = item.max_reconsume, item.retry_dispatcher
+        row[D.REQUEST_TURN] = 1
         row[D.EXACT], row[D.ACTIVE_OFFSET] = item.exact, item.active_offset
         row[D.FIRST_PORT], row[D.PORT_COUNT] = len(ports), len(item.ports)
         row[D.ACTIVE], row[D.BACKOFF_US] = 1, 1_000
         row[D.POSITION] = row[D.GONE] = item.first
         for field in (
             D.READING_DONE_AT, D.REPLAYING_DONE_AT, D.ARMED_DONE_AT, D.TIMER_AT, D.TICK_AT, D.POLL_AT, D.NEXT_AT,
+            D.FOLLOW_UP_AT,
         ):  # fmt: skip
             row[field] = NEVER
         ports += item.ports
@@ -310,7 +331,7 @@ def _workers(world: World) -> tuple[np.ndarray, np.ndarray]:
         row[W.PROCESSING_US], row[W.EXPONENTIAL] = item.processing_us, item.exponential
         row[W.JOINED] = JOINS_AT_START if item.joined else 0
         row[W.FIRST_PORT], row[W.PORT_COUNT] = len(ports), len(item.ports)
-        row[W.NEXT_AT] = NEVER
+        row[W.NEXT_AT] = row[W.TIMEOUT_AT] = NEVER
         ports += item.ports
     return rows, _array(ports)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from throttlescope.models.throttling.kernel.compilation import compiled
+from throttlescope.models.throttling.kernel.draining import is_draining
 from throttlescope.models.throttling.kernel.entries import add_replay
 from throttlescope.models.throttling.kernel.fields import (
     DONE,
@@ -35,9 +36,6 @@ from throttlescope.models.throttling.kernel.rows import (
 
 BACKOFF_US = 1_000_000
 RETRY_MAX_US = 10_000
-#: A Key_Shared dispatcher stops reading ahead when this many entries wait for their consumers.
-LOOK_AHEAD_PER_CONSUMER = 2_000
-LOOK_AHEAD = 20_000
 
 
 @compiled
@@ -49,8 +47,14 @@ def poll(a, d, now):
     dispatcher = dispatcher_at(a, d)
     if a[log_of(a, dispatcher) + G.PERSISTENT] == 0:
         return DONE
-    a[totals_at(a, d) + T.POLLS] += 1
     single = a[dispatcher + D.KIND] == SINGLE
+    if a[R.PASS_US] > 0 and not single:
+        if now < a[dispatcher + D.PASS_UNTIL]:
+            # The pass that runs makes one more after it, for all who ask meanwhile.
+            a[dispatcher + D.FOLLOW_UP_AT] = a[dispatcher + D.PASS_UNTIL]
+            return DONE
+        a[dispatcher + D.PASS_UNTIL] = now + a[R.PASS_US]
+    a[totals_at(a, d) + T.POLLS] += 1
     if single:
         if a[dispatcher + D.READING_DONE_AT] != NEVER or a[dispatcher + D.ARMED_COUNT] > 0:
             return DONE
@@ -137,7 +141,7 @@ def poll(a, d, now):
             return DONE
         if a[dispatcher + D.KIND] == KEY_SHARED:
             _, count = connected_port(a, d, 0)
-            if a[dispatcher + D.REPLAY_COUNT] >= min(LOOK_AHEAD_PER_CONSUMER * count, LOOK_AHEAD):
+            if a[dispatcher + D.REPLAY_COUNT] >= min(a[R.LOOK_AHEAD_PER_CONSUMER] * count, a[R.LOOK_AHEAD]):
                 retry(a, d, now)
                 return DONE
     _read(a, d, entries, size, now)
@@ -265,7 +269,12 @@ def _choose_replay(a, d, entries, size, now):
         fits = True
         if keyed:
             owner = owner_of(a, d, a[list_at(a, H.REPLAY, d, number) + E.ENTRY])
-            if owner < 0 or a[port_at(a, owner) + P.BLOCKED] == 1 or a[a[H.SCRATCH] + owner] <= 0:
+            if (
+                owner < 0
+                or a[port_at(a, owner) + P.BLOCKED] == 1
+                or a[a[H.SCRATCH] + owner] <= 0
+                or is_draining(a, d, a[list_at(a, H.REPLAY, d, number) + E.ENTRY])
+            ):
                 fits = False
             else:
                 a[a[H.SCRATCH] + owner] -= 1

@@ -2,10 +2,25 @@
 
 from __future__ import annotations
 
-from throttlescope.models.throttling.kernel.clients import fewer_unacked
+from throttlescope.models.throttling.kernel.clients import acknowledge, fewer_unacked
 from throttlescope.models.throttling.kernel.compilation import compiled
-from throttlescope.models.throttling.kernel.entries import add_again, add_replay
-from throttlescope.models.throttling.kernel.fields import DONE, NEVER, SINGLE, D, E, G, H, N, P, Q, W
+from throttlescope.models.throttling.kernel.draining import drained
+from throttlescope.models.throttling.kernel.entries import add_acked_late, add_again, add_replay
+from throttlescope.models.throttling.kernel.fields import (
+    DONE,
+    GIVEN_BACK,
+    NEVER,
+    SINGLE,
+    D,
+    E,
+    G,
+    H,
+    N,
+    P,
+    Q,
+    T,
+    W,
+)
 from throttlescope.models.throttling.kernel.rows import (
     copy_row,
     current_at,
@@ -17,6 +32,7 @@ from throttlescope.models.throttling.kernel.rows import (
     ports_of_worker,
     queue_at,
     read_at,
+    totals_at,
     worker_at,
 )
 from throttlescope.models.throttling.kernel.schedule import ask_poll, schedule_dispatcher, schedule_worker
@@ -52,6 +68,54 @@ def cancel_reads(a, d):
 
 
 @compiled
+def time_out(a, w):
+    """The entry that a client works on was not acknowledged in time: it is given back, the client goes on with it."""
+    worker = worker_at(a, w)
+    current = current_at(a, w)
+    a[worker + W.TIMEOUT_AT] = NEVER
+    p, entry = a[current + Q.PORT], a[current + Q.ENTRY]
+    status = not_in_time(
+        a, p, a[current + Q.EPOCH], entry, a[current + Q.REDELIVERIES], a[current + Q.ACKED]
+    )
+    a[current + Q.EPOCH] = GIVEN_BACK
+    if a[worker + W.QUEUE_HEAD] < a[worker + W.QUEUE_TAIL]:
+        # Messages of the same entry that are left.
+        head = queue_at(a, w, a[worker + W.QUEUE_HEAD])
+        if a[head + Q.PORT] == p and a[head + Q.ENTRY] == entry:
+            a[head + Q.EPOCH] = GIVEN_BACK
+    schedule_worker(a, w)
+    return status
+
+
+@compiled
+def not_in_time(a, p, epoch, entry, redeliveries, acked):
+    """Give an entry back that was not acknowledged in time, or send it to the dead-letter topic."""
+    port = port_at(a, p)
+    d = a[port + P.DISPATCHER]
+    dispatcher = dispatcher_at(a, d)
+    if a[port + P.EPOCH] != epoch:
+        return DONE
+    if a[dispatcher + D.MAX_REDELIVER] < 0 or redeliveries < a[dispatcher + D.MAX_REDELIVER]:
+        return give_back(a, p, epoch, entry, redeliveries, acked)
+    if entry >= a[dispatcher + D.EXPIRED_BELOW]:
+        a[totals_at(a, d) + T.DEAD] += 1
+    acknowledge(a, p, entry, 1, acked, False)
+    return add_acked_late(a, d, entry)
+
+
+@compiled
+def ring_row_due(a, row):
+    """A negative acknowledgement that waits for no timer is due, or the time-out of a client that never acknowledges."""
+    p = a[row + N.PORT]
+    dispatcher = dispatcher_at(a, a[port_at(a, p) + P.DISPATCHER])
+    if a[dispatcher + D.ACKS] == 0 and a[dispatcher + D.ACK_TIMEOUT_US] > 0:
+        return not_in_time(
+            a, p, a[row + N.EPOCH], a[row + N.ENTRY], a[row + N.REDELIVERIES], a[row + N.ACKED]
+        )
+    return give_back(a, p, a[row + N.EPOCH], a[row + N.ENTRY], a[row + N.REDELIVERIES], a[row + N.ACKED])
+
+
+@compiled
 def give_back(a, p, epoch, entry, redeliveries, acked):
     """A negative acknowledgement (or a time-out) reaches the broker."""
     port = port_at(a, p)
@@ -65,21 +129,33 @@ def give_back(a, p, epoch, entry, redeliveries, acked):
             return status
         returned = a[port + P.WAITING]
         status = rewind(a, p, entry)
-        if status == DONE:
+        # An entry below 0 was covered by a cumulative acknowledgement: the request alone is left.
+        if status == DONE and entry >= 0:
             status = add_again(a, d, entry, redeliveries + 1, acked)
         if status != DONE:
             return status
         a[port + P.PERMITS] += returned
         a[dispatcher + D.TOTAL_PERMITS] += returned
-        ask_poll(a, d)
+        _ask_redelivery(a, d, port)
         return DONE
     msgs = a[log_of(a, dispatcher) + G.MSGS]
     status = add_replay(
         a, d, entry, redeliveries + 1, msgs - 1 if a[dispatcher + D.BATCH_INDEX_ACK] == 1 else 0
     )
     fewer_unacked(a, p, msgs - acked)
-    ask_poll(a, d)
+    drained(a, d, p, entry)
+    _ask_redelivery(a, d, port)
     return status
+
+
+@compiled
+def _ask_redelivery(a, d, port):
+    """A client's request for redelivery has a poll of its own, also where two come in the same microsecond."""
+    dispatcher = dispatcher_at(a, d)
+    if a[port + P.REQUEST_TURN] != a[dispatcher + D.REQUEST_TURN]:
+        a[port + P.REQUEST_TURN] = a[dispatcher + D.REQUEST_TURN]
+        a[dispatcher + D.REQUESTS] += 1
+    ask_poll(a, d)
 
 
 @compiled
@@ -132,6 +208,8 @@ def forget(a, p, to_replay, except_entry):
     kept = a[worker + W.QUEUE_HEAD]
     epoch = a[port + P.EPOCH]
     current = current_at(a, w)
+    if a[current + Q.PORT] == p:
+        a[worker + W.TIMEOUT_AT] = NEVER
     if (
         a[worker + W.BUSY] == 1
         and a[current + Q.PORT] == p
@@ -159,7 +237,8 @@ def forget(a, p, to_replay, except_entry):
     a[worker + W.QUEUE_TAIL] = kept
     for number in range(a[worker + W.NACKS_HEAD], a[worker + W.NACKS_TAIL]):
         row = nack_at(a, w, number)
-        if a[row + N.PORT] == p and a[row + N.EPOCH] == epoch and a[row + N.ENTRY] != except_entry:
+        mine = a[row + N.PORT] == p and a[row + N.EPOCH] == epoch
+        if mine and a[row + N.ENTRY] >= 0 and a[row + N.ENTRY] != except_entry:
             status = _put(a, d, to_replay, a[row + N.ENTRY], a[row + N.REDELIVERIES], a[row + N.ACKED])
             if status != DONE:
                 return status
@@ -212,7 +291,7 @@ def has_unacknowledged(a, p):
         return True
     for number in range(a[worker + W.NACKS_HEAD], a[worker + W.NACKS_TAIL]):
         row = nack_at(a, w, number)
-        if a[row + N.PORT] == p and a[row + N.EPOCH] == a[port + P.EPOCH]:
+        if a[row + N.PORT] == p and a[row + N.EPOCH] == a[port + P.EPOCH] and a[row + N.ENTRY] >= 0:
             return True
     for number in range(a[dispatcher + D.NEVER_ACKED_COUNT]):
         if a[list_at(a, H.NEVER_ACKED, a[port + P.DISPATCHER], number) + E.PORT] == p:

@@ -25,6 +25,7 @@ def schedule_dispatcher(a, d):
     at = min(a[dispatcher + D.READING_DONE_AT], a[dispatcher + D.REPLAYING_DONE_AT])
     at = min(at, min(a[dispatcher + D.TIMER_AT], a[dispatcher + D.TICK_AT]))
     at = min(at, min(a[dispatcher + D.ARMED_DONE_AT], a[dispatcher + D.POLL_AT]))
+    at = min(at, a[dispatcher + D.FOLLOW_UP_AT])
     if a[dispatcher + D.SENDS_HEAD] < a[dispatcher + D.SENDS_TAIL]:
         at = min(at, a[send_at(a, d, a[dispatcher + D.SENDS_HEAD]) + C.AT])
     a[dispatcher + D.NEXT_AT] = at
@@ -42,7 +43,7 @@ def ask_poll(a, d):
 def schedule_worker(a, w):
     """When a client does the next thing that somebody waits for."""
     worker = worker_at(a, w)
-    at = NEVER
+    at = a[worker + W.TIMEOUT_AT]
     if a[worker + W.FLOWS_HEAD] < a[worker + W.FLOWS_TAIL]:
         at = a[flow_at(a, w, a[worker + W.FLOWS_HEAD]) + F.AT]
     first, count = a[worker + W.FIRST_PORT], a[worker + W.PORT_COUNT]

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from typing import Annotated, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field, PrivateAttr, model_validator
 
 from throttlescope.models.throttling.scenario.limits import MAX_RATE
 from throttlescope.models.throttling.scenario.model import Model
@@ -16,7 +18,7 @@ MAX_MESSAGE_BYTES = 5_242_880
 
 
 class PublishRate(Model):
-    """A publish limit of a topic: messages and bytes per second, per partition."""
+    """A publish limit: messages and bytes per second, of a topic per partition, of a resource group for all of its topics."""
 
     msg: int | None = Field(None, gt=0, le=MAX_RATE)
     bytes: int | None = Field(None, gt=0, le=MAX_RATE)
@@ -38,6 +40,8 @@ class BacklogQuota(Model):
 class Topic(Model):
     """A topic; ``partitions`` 0 means not partitioned.
 
+    ``segments`` makes it a scalable topic (Pulsar 5.0): each segment has limiters and a backlog of its own, as partitions have,
+    but it takes no topic policies.
     ``broker`` is the number of the broker process that serves it (a broker limit is one per process).
     ``max_unacked_per_*`` are topic policies and win over the broker's settings; 0 means no limit.
     ``ttl_s`` and ``backlog_quota`` are topic policies too, looked at every ``messageExpiryCheckIntervalInMinutes`` and
@@ -46,6 +50,7 @@ class Topic(Model):
 
     name: str = Field(pattern=NAME)
     partitions: int = Field(0, ge=0, le=1024)
+    segments: int = Field(0, ge=0, le=64)
     persistent: bool = True
     broker: int = Field(0, ge=0, le=999)
     publish_rate: PublishRate | None = None
@@ -55,12 +60,48 @@ class Topic(Model):
     max_unacked_per_subscription: int | None = Field(None, ge=0)
     deduplication: bool = False
 
+    @model_validator(mode="after")
+    def _segments_fit(self) -> Topic:
+        if not self.segments:
+            return self
+        if self.partitions:
+            raise ValueError(
+                f"segments: a scalable topic has segments, not partitions; got both ({self.segments} and {self.partitions})"
+            )
+        if not self.persistent:
+            raise ValueError("segments: a scalable topic is persistent")
+        for name in _TOPIC_POLICIES:
+            if getattr(self, name) is not None:
+                raise ValueError(
+                    f"{name}: a scalable topic takes no topic policies (the admin API answers 404); leave it out"
+                )
+        return self
+
+
+_TOPIC_POLICIES = (
+    "publish_rate", "ttl_s", "backlog_quota", "max_unacked_per_consumer", "max_unacked_per_subscription",
+)  # fmt: skip
+
+
+class RetryLetter(Model):
+    """What the client reconsumes later: ``share`` of the messages, at each of their first ``times`` deliveries.
+
+    Such a message is published to the subscription's retry-letter topic, acknowledged on its own topic, and delivered again from
+    there ``delay_ms`` later. With ``max_reconsume`` it goes to the dead-letter topic after that many times.
+    """
+
+    share: float = Field(gt=0, le=1)
+    times: int = Field(1, ge=1, le=1000)
+    delay_ms: int = Field(ge=0, le=86_400_000)
+    max_reconsume: int | None = Field(None, ge=1, le=1000)
+
 
 class Redelivery(Model):
     """What the client gives back: ``nack_share`` of the messages at their first deliveries, after ``nack_delay_ms``.
 
-    A message is negatively acknowledged on each of its first ``nack_times`` deliveries. With ``max_redeliver`` it goes to the
-    dead-letter topic after that many redeliveries and is acknowledged here.
+    A message is negatively acknowledged on each of its first ``nack_times`` deliveries. An entry that is not acknowledged
+    ``ack_timeout_ms`` after the client took its first message is given back too. With ``max_redeliver`` an entry that would be
+    given back after that many redeliveries goes to the dead-letter topic instead and is acknowledged here.
     """
 
     nack_share: float = Field(0, ge=0, le=1)
@@ -79,7 +120,8 @@ class Redelivery(Model):
 class Subscription(Model):
     """A subscription and its consumers; it is created before the load starts even without consumers.
 
-    ``topic`` names one topic, ``topics`` several that the same consumers read with one capacity. ``ack: none`` is a consumer that
+    ``topic`` names one topic, ``topics`` several that the same consumers read with one capacity, ``topics_pattern`` all persistent
+    topics of the scenario whose whole name the regular expression matches. ``ack: none`` is a consumer that
     processes and never acknowledges. ``processing_ms`` is the mean where ``processing`` is exponential.
     ``each_processing_ms`` are the times of the first consumers one by one; the others take ``processing_ms``.
     """
@@ -87,6 +129,7 @@ class Subscription(Model):
     name: str = Field(pattern=NAME)
     topic: str | None = None
     topics: tuple[str, ...] = ()
+    topics_pattern: str | None = Field(None, min_length=1, max_length=200)
     type: Literal["Exclusive", "Failover", "Shared", "Key_Shared"]
     consumers: int = Field(ge=0, le=10_000)
     processing_ms: float = Field(ge=0, le=86_400_000)
@@ -96,11 +139,14 @@ class Subscription(Model):
     ack: Literal["individual", "cumulative", "none"] = "individual"
     batch_index_ack: bool = False
     redelivery: Redelivery | None = None
+    retry_letter: RetryLetter | None = None
+    #: What ``topics_pattern`` matches; the scenario fills it.
+    _matched: tuple[str, ...] = PrivateAttr(())
 
     @model_validator(mode="after")
     def _fits(self) -> Subscription:
-        if (self.topic is None) == (not self.topics):
-            raise ValueError("topic, topics: give exactly one of them")
+        if sum((self.topic is not None, bool(self.topics), self.topics_pattern is not None)) != 1:
+            raise ValueError("topic, topics, topics_pattern: give exactly one of them")
         if self.type == "Exclusive" and self.consumers > 1:
             raise ValueError("consumers: an Exclusive subscription has at most one")
         if self.ack == "cumulative" and self.type in ("Shared", "Key_Shared"):
@@ -109,12 +155,57 @@ class Subscription(Model):
             raise ValueError(
                 f"each_processing_ms: {len(self.each_processing_ms)} times for {self.consumers} consumers"
             )
+        if self.retry_letter is not None:
+            self._may_reconsume()
         return self
+
+    def _may_reconsume(self) -> None:
+        if self.type != "Shared":
+            raise ValueError(f"retry_letter: Pulsar's clients have it on Shared subscriptions, got {self.type}")
+        if self.ack == "none":
+            raise ValueError("retry_letter: what is reconsumed later is acknowledged, got ack: none")
+        if self.redelivery is not None and self.redelivery.nack_share:
+            raise ValueError(
+                "retry_letter, redelivery.nack_share: a message is given back or reconsumed later; give one of them"
+            )
+
+    def match(self, topics: Sequence[Topic]) -> None:
+        """Look up what ``topics_pattern`` matches.
+
+        Parameters
+        ----------
+        topics
+            The scenario's topics; those that are not persistent are never matched, as with Pulsar's default.
+
+        Raises
+        ------
+        ValueError
+            The pattern is no regular expression, or it matches no topic.
+        """
+        if self.topics_pattern is None:
+            return
+        try:
+            pattern = re.compile(self.topics_pattern)
+        except re.error as error:
+            raise ValueError(f"topics_pattern: {self.topics_pattern!r} is no regular expression: {error}") from error
+        self._matched = tuple(
+            topic.name for topic in topics if topic.persistent and pattern.fullmatch(topic.name)
+        )
+        if not self._matched:
+            raise ValueError(
+                f"topics_pattern: {self.topics_pattern!r} matches none of the persistent topics"
+                f" {[topic.name for topic in topics if topic.persistent]}"
+            )
 
     @property
     def reads(self) -> tuple[str, ...]:
         """The topics that its consumers read."""
-        return self.topics or ((self.topic,) if self.topic is not None else ())
+        return self.topics or self._matched or ((self.topic,) if self.topic is not None else ())
+
+    @property
+    def retry_topic(self) -> str:
+        """The retry-letter topic: named after the first topic and the subscription, as Pulsar's clients name it."""
+        return f"{self.reads[0]}-{self.name}-RETRY"
 
     def takes_ms(self, number: int) -> float:
         """Processing time of the consumer with that number, counted from 0."""

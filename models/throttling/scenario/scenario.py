@@ -7,10 +7,19 @@ from typing import Literal
 from pydantic import Field, model_validator
 
 from throttlescope.models.throttling.scenario.broker import Broker
-from throttlescope.models.throttling.scenario.limits import Limit
-from throttlescope.models.throttling.scenario.load import NAME, Producer, Subscription, Topic
+from throttlescope.models.throttling.scenario.limits import Limit, LimitPlace
+from throttlescope.models.throttling.scenario.load import NAME, Producer, PublishRate, Subscription, Topic
 from throttlescope.models.throttling.scenario.model import Model
-from throttlescope.models.throttling.scenario.timeline import SetDelay, SetRate, SetRedelivery, State
+from throttlescope.models.throttling.scenario.timeline import (
+    Intervention,
+    SetBacklogQuota,
+    SetDelay,
+    SetRate,
+    SetRedelivery,
+    SetTtl,
+    State,
+    TouchPolicy,
+)
 from throttlescope.models.throttling.scenario.truth import Check, Drains, Loses, Truth
 
 #: A state that carries truth lasts at least this long, except in the smoke scenarios of the test suite.
@@ -32,6 +41,8 @@ class Scenario(Model):
     broker: Broker = Broker()
     topics: tuple[Topic, ...] = Field(min_length=1)
     limits: tuple[Limit, ...] = ()
+    #: The publish limit of the resource group to which the namespace belongs.
+    resource_group: PublishRate | None = None
     subscriptions: tuple[Subscription, ...] = Field(min_length=1)
     producers: tuple[Producer, ...] = ()
     timeline: tuple[State, ...] = Field(min_length=1)
@@ -50,9 +61,14 @@ class Scenario(Model):
         interventions = [step for state in self.timeline for step in state.interventions]
         for item in (*self.limits, *self.producers, *interventions):
             _known("topic", getattr(item, "topic", None), topics)
-        for subscription in self.subscriptions:
+        for number, subscription in enumerate(self.subscriptions):
+            try:
+                subscription.match(self.topics)
+            except ValueError as error:
+                raise ValueError(f"subscriptions.{number}.{error}") from error
             for topic in subscription.reads:
                 _known("topic", topic, topics)
+        self._segments_fit(interventions)
         for item in (
             *self.limits,
             *interventions,
@@ -99,6 +115,27 @@ class Scenario(Model):
                         f"timeline.{state.name}.duration_s: a state with truth lasts {MINIMUM_STATE_S} s"
                     )
         return self
+
+    def _segments_fit(self, interventions: list[Intervention]) -> None:
+        """Scalable topics take namespace and broker limits only, and have consumers of their own kinds."""
+        scalable = {topic.name for topic in self.topics if topic.segments}
+        if not scalable:
+            return
+        if self.broker.numbers < (5, 0, 0):
+            raise ValueError(
+                f"topics: {', '.join(sorted(scalable))}: segments need Pulsar 5.0, got broker.version {self.broker.version}"
+            )
+        for step in (*self.limits, *interventions):
+            if isinstance(step, (LimitPlace, SetTtl, SetBacklogQuota, TouchPolicy)) and step.topic in scalable:
+                raise ValueError(
+                    f"limits: {step.topic} is a scalable topic, which takes no topic policies; set the limit at namespace or broker"
+                )
+        for item in self.subscriptions:
+            if item.type == "Key_Shared" and scalable & set(item.reads):
+                raise ValueError(
+                    f"subscriptions: {item.name}: a scalable topic has queue consumers (write Shared) and stream consumers"
+                    " (write Failover), got Key_Shared"
+                )
 
     def _has(self, place: str, subscription: str, partition: int | None) -> None:
         if partition is None:
@@ -148,8 +185,8 @@ class Scenario(Model):
         return next(topic for topic in self.topics if topic.name == name)
 
     def partitions_of(self, topic: str) -> list[int]:
-        """Return the partition numbers of a topic, ``[-1]`` when it is not partitioned."""
-        count = self.topic(topic).partitions
+        """Return the numbers of a topic's partitions or segments, ``[-1]`` when it has neither."""
+        count = self.topic(topic).partitions or self.topic(topic).segments
         return list(range(count)) if count else [-1]
 
 

@@ -155,12 +155,13 @@ class Changes(Dispatching):
         state = self.dispatchers[number]
         self._break(state, now_us)
         state.again.clear()
+        state.acked_late.clear()
         state.position = state.gone = state.expired_below = target
 
     def _break(self, state: DispatcherState, now_us: int) -> None:
         self.cancel_reads(state)
-        state.again += [item for item in state.replay.values() if item.entry >= state.expired_below]
-        state.again += [Item(entry) for _, entry in state.delayed if entry >= state.expired_below]
+        state.again += [item for item in state.replay.values() if state.is_waited_for(item.entry)]
+        state.again += [Item(entry) for _, entry in state.delayed if state.is_waited_for(entry)]
         state.replay.clear()
         state.delayed.clear()
         state.sends.clear()
@@ -187,7 +188,7 @@ class Changes(Dispatching):
 
     def stats_update(self, now_us: int) -> None:
         """Every minute: average publish rates for relative limits, and which cursors are caught up."""
-        for number, log in enumerate(self.world.logs):
+        for number, log in enumerate(self.logs):
             entries = log.published(now_us) - log.published(now_us - self.rules.stats_us)
             messages = entries * log.msgs * 1_000_000 // self.rules.stats_us
             size = entries * log.estimate_bytes * 1_000_000 // self.rules.stats_us
@@ -216,8 +217,8 @@ class Changes(Dispatching):
             held = [item.entry for number in state.spec.ports for item in self.ports[number].pending.values()]
             held += [item.entry for item in (*state.again, *(state.reading or ()), *(state.replaying or ()))]
             held += [*state.replay, *(entry for _, entry in state.delayed)]
-            expired = sum(state.expired_below <= entry < below for entry in held)
-            expired += max(0, below - state.position)
+            held += range(state.position, below)
+            expired = sum(entry < below and state.is_waited_for(entry) for entry in held)
             state.gone += expired
             state.counts["expired_entries"] += expired
             state.expired_below = below

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from throttlescope.models.throttling.twin.state import Item, PortState, WorkerState
-from throttlescope.models.throttling.world import EXPONENTIAL, mixed
+from throttlescope.models.throttling.twin.state import DispatcherState, Item, PortState, RetryLog, WorkerState
+from throttlescope.models.throttling.world import EXPONENTIAL, NEVER_US, mixed
 
 
 class Clients:
@@ -27,6 +27,7 @@ class Clients:
             return
         item = worker.queue[0]
         worker.current = item
+        self._start_timeout(item, number, now_us)
         item.left -= 1
         if item.left == 0:
             worker.queue.popleft()
@@ -61,15 +62,29 @@ class Clients:
     def entry_done(self, item: Item, number: int, now_us: int) -> None:
         """Every message of an entry is processed."""
         port = self.ports[item.port]
-        if item.epoch != port.epoch:
+        if item.epoch != port.epoch and not item.given_back:
             return
         state = self.dispatchers[port.spec.dispatcher]
         spec = state.spec
+        if spec.acks:
+            item.timed = False
+        if item.entry in state.acked_late:
+            if not item.given_back:
+                port.pending.pop(item.entry, None)
+                self.fewer_unacked(port, state.log.msgs - item.acked_messages)
+                self.drained(state, port, item.entry, now_us)
+            return
         nacked = (
             item.redeliveries < spec.nack_times and mixed(item.entry, state.log.salt + 2) < spec.nack_below
         )
+        if item.given_back:
+            # The broker has it already; only an acknowledgement still means something.
+            if spec.acks and not nacked:
+                self._acknowledge_late(state, item, dead=self._reconsume(state, item, now_us))
+            return
         dead = nacked and 0 <= spec.max_redeliver <= item.redeliveries
         if spec.acks and (dead or not nacked):
+            dead = self._reconsume(state, item, now_us) or dead
             if dead and item.entry >= state.expired_below:
                 state.counts["dead_letter_entries"] += 1
             self.acknowledge(item, now_us, counted=not dead)
@@ -101,16 +116,80 @@ class Clients:
         if port.nacked:
             self._start_nack_timer(port_number, now_us)
 
-    def acknowledge(self, item: Item, now_us: int, *, counted: bool = True) -> None:
-        """The broker learns that an entry is done with."""
+    # -- acknowledgement time-outs, and what is reconsumed later ----------------------------------
+
+    def _start_timeout(self, item: Item, number: int, now_us: int) -> None:
+        """The client's time-out for an entry begins with its first message."""
         port = self.ports[item.port]
         state = self.dispatchers[port.spec.dispatcher]
-        port.pending.pop(item.entry, None)
-        if item.entry >= state.expired_below and state.log.persistent:
-            state.gone += 1
-            if counted:
-                state.counts["acked_entries"] += 1
+        first = item.left == state.log.msgs - item.acked_messages
+        if state.spec.ack_timeout_us and first and state.log.persistent and item.epoch == port.epoch:
+            item.timed = True
+            self.at(now_us + state.spec.ack_timeout_us, 2, number, 4, self.time_out, item)
+
+    def time_out(self, item: Item, now_us: int) -> None:
+        """An entry was not acknowledged in time: the client gives it back, though it may still work on it."""
+        port = self.ports[item.port]
+        if not item.timed or item.epoch != port.epoch:
+            return
+        item.timed = False
+        state = self.dispatchers[port.spec.dispatcher]
+        if 0 <= state.spec.max_redeliver <= item.redeliveries:
+            if item.entry >= state.expired_below:
+                state.counts["dead_letter_entries"] += 1
+            self.acknowledge(item, now_us, counted=False)
+            state.acked_late.add(item.entry)
+        else:
+            self.give_back(item, now_us)
+        item.given_back = True
+
+    def _acknowledge_late(self, state: DispatcherState, item: Item, *, dead: bool) -> None:
+        """An acknowledgement of what was given back counts; what is read again of it later is a copy."""
+        state.acked_late.add(item.entry)
+        if item.entry < state.expired_below:
+            return
+        state.gone += 1
+        state.counts["dead_letter_entries" if dead else "acked_entries"] += 1
+        state.again = [other for other in state.again if other.entry != item.entry]
+        state.replay.pop(item.entry, None)
+
+    def _reconsume(self, state: DispatcherState, item: Item, now_us: int) -> bool:
+        """Publish an entry's messages to the retry-letter topic, if that is their fate; True: they go to the dead-letter topic."""
+        spec = state.spec
+        if not spec.retry_below:
+            return False
+        again = isinstance(state.log, RetryLog)
+        attempt = state.log.attempts[item.entry] if again else 0
+        if attempt >= spec.retry_times or not (
+            again or mixed(item.entry, state.log.salt + 2) < spec.retry_below
+        ):
+            return False
+        if 0 <= spec.max_reconsume <= attempt:
+            return True
+        retry = self.dispatchers[spec.retry_dispatcher]
+        retry.log.times_us += [now_us + self.machine.flow_us] * state.log.msgs
+        retry.log.attempts += [attempt + 1] * state.log.msgs
+        if retry.armed and retry.arm_us >= NEVER_US:
+            self._arm(spec.retry_dispatcher, retry)
+        return False
+
+    # -- what reaches the broker ---------------------------------------------------------------------
+
+    def acknowledge(self, item: Item, now_us: int, *, counted: bool = True) -> None:
+        """The broker learns that an entry is done with; a cumulative acknowledgement covers all that the client had before."""
+        port = self.ports[item.port]
+        state = self.dispatchers[port.spec.dispatcher]
+        covered = [item]
+        if state.spec.cumulative:
+            covered += [other for other in port.pending.values() if other.entry < item.entry]
+        for other in covered:
+            port.pending.pop(other.entry, None)
+            if other.entry >= state.expired_below and state.log.persistent:
+                state.gone += 1
+                if counted:
+                    state.counts["acked_entries"] += 1
         self.fewer_unacked(port, self.logs_msgs(port.spec.dispatcher) - item.acked_messages)
+        self.drained(state, port, item.entry, now_us)
 
     def give_back(self, item: Item, now_us: int) -> None:
         """A negative acknowledgement (or a time-out) reaches the broker."""
@@ -126,7 +205,9 @@ class Clients:
         acked = messages - 1 if state.spec.batch_index_ack else 0
         self.add_replay(state, Item(item.entry, item.redeliveries + 1, acked))
         self.fewer_unacked(port, messages - item.acked_messages)
+        self.drained(state, port, item.entry, now_us)
         state.poll_asked = True
+        state.asked_by.add(item.port)
 
     def give_all_back(self, port: PortState, item: Item, now_us: int) -> None:
         """A single active consumer gives one back: the cursor rewinds, everything unacknowledged is read again."""
@@ -142,6 +223,7 @@ class Clients:
         port.permits += returned
         state.total_permits += returned
         state.poll_asked = True
+        state.asked_by.add(self.ports.index(port))
 
     def fewer_unacked(self, port: PortState, messages: int) -> None:
         """Unacknowledged messages of a consumer and its subscription become fewer, which may unblock either."""

@@ -29,7 +29,8 @@ class Dispatching(Reading):
     def _dispatch_single(self, number: int, state: DispatcherState, items: list[Item], now_us: int) -> None:
         port = self.active_port(state)
         if port is None:
-            state.again = sorted([*items, *state.again], key=lambda item: item.entry)
+            alive = [item for item in items if state.is_waited_for(item.entry)]
+            state.again = sorted([*alive, *state.again], key=lambda item: item.entry)
             return
         messages, size = self._send(state, port, items, now_us)
         at_us = now_us + self.machine.send_us
@@ -87,6 +88,7 @@ class Dispatching(Reading):
 
     def _dispatch_keys(self, number: int, state: DispatcherState, items: list[Item], now_us: int) -> int:
         waiting = {state.log.key_of(entry) for entry in state.replay}
+        draining = self.draining_keys(state)
         by_port: dict[int, list[Item]] = {}
         processed = 0
         left: dict[int, int] = {}
@@ -96,7 +98,8 @@ class Dispatching(Reading):
             if owner is not None:
                 left.setdefault(id(owner), owner.permits)
             fits = owner is not None and not owner.blocked and left[id(owner)] > 0
-            if not fits or (key in waiting and self._older_waits(state, item.entry, key)):
+            blocked = key in draining or (key in waiting and self._older_waits(state, item.entry, key))
+            if not fits or blocked:
                 self.add_replay(state, item)
                 waiting.add(key)
                 continue

@@ -10,9 +10,8 @@ from throttlescope.models.throttling.world import NEVER_US, mixed
 
 BACKOFF_US = 1_000_000
 RETRY_MAX_US = 10_000
-#: A Key_Shared dispatcher stops reading ahead when this many entries wait for their consumers.
-LOOK_AHEAD_PER_CONSUMER = 2_000
-LOOK_AHEAD = 20_000
+#: After a key of Key_Shared has become free its dispatcher polls so much later (``keySharedUnblockingIntervalMs``).
+UNBLOCKING_US = 10_000
 
 
 class Reading(Clients):
@@ -22,8 +21,20 @@ class Reading(Clients):
         """Run the dispatcher's routine that tries to read more."""
         state = self.dispatchers[number]
         if state.log.persistent:
+            if self.rules.merges_reads and state.spec.kind != "single":
+                if now_us < state.pass_until_us:
+                    if not state.follows_up:
+                        state.follows_up = True
+                        self.at(state.pass_until_us, 3, number, 7, self._follow_up, number)
+                    return
+                state.pass_until_us = now_us + self.machine.pass_us
             state.counts["polls"] += 1
             (self._poll_single if state.spec.kind == "single" else self._poll_shared)(number, state, now_us)
+
+    def _follow_up(self, number: int, now_us: int) -> None:
+        """The one pass for all requests that came while another pass ran."""
+        self.dispatchers[number].follows_up = False
+        self.poll(number, now_us)
 
     def _poll_single(self, number: int, state: DispatcherState, now_us: int) -> None:
         port = self.active_port(state)
@@ -60,7 +71,7 @@ class Reading(Clients):
             self._read(number, state, *plan, now_us)
 
     def _may_look_ahead(self, state: DispatcherState) -> bool:
-        most = min(LOOK_AHEAD_PER_CONSUMER * len(self.ports_of(state)), LOOK_AHEAD)
+        most = min(self.rules.look_ahead_per_consumer * len(self.ports_of(state)), self.rules.look_ahead)
         return state.replaying is None and len(state.replay) < most
 
     @staticmethod
@@ -188,12 +199,15 @@ class Reading(Clients):
         most = self._entries_for(state, entries, size)
         chosen = []
         permits = {id(port): port.permits for port in self.ports_of(state)}
+        draining = self.draining_keys(state)
         for entry in sorted(state.replay):
             if len(chosen) == most:
                 break
             if state.spec.kind == "key_shared":
                 owner = self.owner(state, entry)
                 if owner is None or owner.blocked or permits[id(owner)] <= 0:
+                    continue
+                if state.log.key_of(entry) in draining:
                     continue
                 permits[id(owner)] -= 1
             chosen.append(state.replay[entry])
@@ -202,15 +216,15 @@ class Reading(Clients):
         return chosen
 
     def add_replay(self, state: DispatcherState, item: Item) -> None:
-        """An entry waits to be read again, unless it expired meanwhile."""
-        if item.entry >= state.expired_below:
+        """An entry waits to be read again, unless it expired or was acknowledged meanwhile."""
+        if state.is_waited_for(item.entry):
             state.replay[item.entry] = item
 
     def cancel_reads(self, state: DispatcherState) -> None:
         """Forget reads and timers; what they would have brought is read again."""
         state.turn += 1
         for items in (state.reading, state.replaying):
-            state.again += [item for item in items or () if item.entry >= state.expired_below]
+            state.again += [item for item in items or () if state.is_waited_for(item.entry)]
         state.reading = state.replaying = None
         state.armed = 0
         state.timer_us = None
@@ -220,7 +234,7 @@ class Reading(Clients):
     def rewind(self, state: DispatcherState, port: PortState, cause: Item | None = None) -> None:
         """Everything that a consumer has not acknowledged is to be read again."""
         for item in port.pending.values():
-            if item.entry >= state.expired_below:
+            if state.is_waited_for(item.entry):
                 more = item.redeliveries + 1 if item is cause else item.redeliveries
                 state.again.append(Item(item.entry, more, item.acked_messages))
         port.pending.clear()
@@ -248,6 +262,27 @@ class Reading(Clients):
         """The consumer that owns an entry's key."""
         ports = self.ports_of(state)
         return ports[state.log.key_of(entry) % len(ports)] if ports else None
+
+    def draining_keys(self, state: DispatcherState) -> set[int]:
+        """Keys of which a connected consumer that no longer owns them has unacknowledged messages."""
+        if not self.rules.drains_hashes or state.spec.kind != "key_shared":
+            return set()
+        ports = self.ports_of(state)
+        return {
+            state.log.key_of(entry)
+            for port in ports
+            for entry in port.pending
+            if self.owner(state, entry) is not port
+        }
+
+    def drained(self, state: DispatcherState, port: PortState, entry: int, now_us: int) -> None:
+        """A consumer is done with an entry; if it was the last one for which its key's new owner waited, poll a little later."""
+        if not self.rules.drains_hashes or state.spec.kind != "key_shared" or not port.connected:
+            return
+        if self.owner(state, entry) is port or state.log.key_of(entry) in self.draining_keys(state):
+            return
+        number = port.spec.dispatcher
+        self._arm_timer(number, state, now_us + UNBLOCKING_US)
 
     def logs_msgs(self, dispatcher: int) -> int:
         """Messages of every entry of a dispatcher's log."""

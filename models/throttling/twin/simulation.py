@@ -14,6 +14,7 @@ from throttlescope.models.throttling.twin.state import (
     DispatcherState,
     LimiterState,
     PortState,
+    RetryLog,
     WorkerState,
 )
 from throttlescope.models.throttling.world import NEVER_US, World
@@ -48,10 +49,12 @@ class _Twin(Changes):
         self.limiters = [LimiterState(world.rules.engine, item.rates) for item in world.limiters]
         for limiter in self.limiters:
             limiter.renew(limiter.rates, 0)
+        # What clients publish belongs to this run, not to the world.
+        self.logs = [RetryLog.of(log) if log.is_retry else log for log in world.logs]
         self.dispatchers = [
             DispatcherState(
                 item,
-                world.logs[item.log],
+                self.logs[item.log],
                 position=item.first,
                 gone=item.first,
                 counts=dict.fromkeys(COUNTS, 0),
@@ -110,7 +113,12 @@ class _Twin(Changes):
     def _asked_poll(self, number: int, now_us: int) -> None:
         state = self.dispatchers[number]
         state.poll_asked = state.poll_waits = False
-        self.poll(number, now_us)
+        # Every redelivery request has a pass of its own. Two clients' requests meet in one microsecond only here, where
+        # clients that started together work in step.
+        requests = max(1, len(state.asked_by))
+        state.asked_by.clear()
+        for _ in range(requests):
+            self.poll(number, now_us)
 
     # -- non-persistent topics -------------------------------------------------------------------
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import deque
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 
 from throttlescope.models.throttling.limiters import Meter, new_meter
-from throttlescope.models.throttling.world import Dispatcher, Log, Port, Rates, Worker
+from throttlescope.models.throttling.world import NEVER_US, Dispatcher, Log, Port, Rates, Worker
 
 
 @dataclass(eq=False)
@@ -19,6 +20,31 @@ class Item:
     port: int = -1
     epoch: int = 0
     left: int = 0
+    #: The client's time-out for it has not fired, and it is not done.
+    timed: bool = False
+    #: It was given back while the client still works on it.
+    given_back: bool = False
+
+
+@dataclass
+class RetryLog(Log):
+    """The retry-letter topic of a run: what clients published to it, and how often each message had been reconsumed."""
+
+    times_us: list[int] = field(default_factory=list)
+    attempts: list[int] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, log: Log) -> RetryLog:
+        """An empty one, like a log of the world."""
+        return cls(**{item.name: getattr(log, item.name) for item in fields(log)})
+
+    def published(self, before_us: int) -> int:
+        """Entries that were published before a time."""
+        return bisect_left(self.times_us, before_us)
+
+    def time_us(self, entry: int) -> int:
+        """When an entry is published; never unless it was."""
+        return self.times_us[entry] if entry < len(self.times_us) else NEVER_US
 
 
 @dataclass
@@ -109,6 +135,11 @@ class DispatcherState:
     backoff_us: int = 1_000
     poll_asked: bool = False
     poll_waits: bool = False
+    #: Clients that asked for redelivery since the last requested poll: each request has a pass of its own.
+    asked_by: set[int] = field(default_factory=set)
+    #: A pass of the read routine runs until then; a request meanwhile makes one more after it.
+    pass_until_us: int = 0
+    follows_up: bool = False
     round_robin: int = 0
     total_permits: int = 0
     unacked: int = 0
@@ -116,5 +147,11 @@ class DispatcherState:
     active: bool = True
     gone: int = 0
     expired_below: int = 0
+    #: Acknowledged by a client that had given them back; copies of them may still be on their way.
+    acked_late: set[int] = field(default_factory=set)
     turn: int = 0
     counts: dict[str, int] = field(default_factory=dict)
+
+    def is_waited_for(self, entry: int) -> bool:
+        """Whether the subscription still needs an entry: it has neither expired nor been acknowledged late."""
+        return entry >= self.expired_below and entry not in self.acked_late

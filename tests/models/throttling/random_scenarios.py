@@ -20,7 +20,7 @@ def scenario_of(seed: int) -> tuple[Scenario, Machine]:
         "format": 1,
         "name": "random",
         "broker": {
-            "version": draw.choice(["2.7.0", "3.0.0", "4.0.2", "4.2.4", "4.2.4", "4.2.4"]),
+            "version": draw.choice(["2.7.0", "3.0.0", "4.0.2", "4.2.4", "4.2.4", "4.2.4", "4.2.5", "5.0.0"]),
             "settings": _settings(draw),
         },
         "topics": topics,
@@ -28,6 +28,7 @@ def scenario_of(seed: int) -> tuple[Scenario, Machine]:
         "subscriptions": subscriptions,
         "producers": [_producer(draw, name) for name in names if draw.random() < 0.95],
     }
+    _newer(draw, body)
     for place in _places(draw, body):
         if draw.random() < 0.5:
             body["limits"].append({**place, **_rates(draw, place)})
@@ -56,6 +57,7 @@ def _machine(draw: random.Random) -> Machine:
         cached_entry_us=draw.choice([None, 0, 10]),
         publish_tick_us=draw.choice([0, 0, 10_000, 33_000]),
         nack_timer=draw.random() < 0.5,
+        pass_us=draw.choice([0, 0, 200, 30_000]),
     )
 
 
@@ -102,6 +104,39 @@ def _subscription(draw: random.Random, name: str, topics: list[str]) -> dict:
     return item
 
 
+def _newer(draw: random.Random, body: dict) -> None:
+    """Acknowledgement time-outs, retry-letter topics, cumulative acknowledgement, patterns, segments, shared publish limits."""
+    for item in body["subscriptions"]:
+        single = item["type"] in ("Exclusive", "Failover")
+        if single and "ack" not in item and draw.random() < 0.4:
+            item["ack"] = "cumulative"
+        if item.get("ack") != "none" and draw.random() < 0.3:
+            redelivery = item.setdefault("redelivery", {})
+            if item.get("ack") != "cumulative" or not redelivery:
+                redelivery["ack_timeout_ms"] = draw.choice([1000, 1300])
+                item["processing_ms"] = draw.choice([15, 300, 800, 1100, 2500])
+        nacks = item.get("redelivery", {}).get("nack_share", 0)
+        if item["type"] == "Shared" and item.get("ack") != "none" and not nacks and draw.random() < 0.4:
+            item["retry_letter"] = {
+                "share": draw.choice([0.1, 0.6, 1]),
+                "times": draw.choice([1, 2, 5]),
+                "delay_ms": draw.choice([0, 700, 2500]),
+                **({"max_reconsume": draw.choice([1, 3])} if draw.random() < 0.4 else {}),
+            }
+        if "topics" in item and draw.random() < 0.5 and all(t.get("persistent", True) for t in body["topics"]):
+            del item["topics"]
+            item["topics_pattern"] = "[ab]"
+    if body["broker"]["version"] == "5.0.0" and all(s["type"] != "Key_Shared" for s in body["subscriptions"]):
+        for topic in body["topics"]:
+            if set(topic) <= {"name", "partitions"} and draw.random() < 0.6:
+                del topic["partitions"]
+                topic["segments"] = draw.choice([1, 2, 3])
+    if draw.random() < 0.2:
+        body["broker"]["settings"]["brokerPublisherThrottlingMaxMessageRate"] = draw.choice([15, 100])
+    if draw.random() < 0.1:
+        body["resource_group"] = {"bytes": draw.choice([3_000, 60_000])}
+
+
 def _producer(draw: random.Random, topic: str) -> dict:
     item: dict = {"topic": topic, "rate_msg": draw.choice([0, 3, 40, 130, 333.3])}
     if draw.random() < 0.3:
@@ -143,12 +178,13 @@ def _places(draw: random.Random, body: dict) -> list[dict]:
         {"level": "subscription", "set_at": "namespace"},
     ]
     for topic in body["topics"]:
-        if topic.get("persistent", True):
+        if _takes_policies(topic):
             places.append({"level": "topic", "set_at": "topic", "topic": topic["name"]})
     for item in body["subscriptions"]:
-        for name in item.get("topics", [item.get("topic")]):
+        every = [topic["name"] for topic in body["topics"]]
+        for name in item.get("topics", every if "topics_pattern" in item else [item.get("topic")]):
             topic = next(topic for topic in body["topics"] if topic["name"] == name)
-            if topic.get("persistent", True):
+            if _takes_policies(topic):
                 places.append(
                     {
                         "level": "subscription",
@@ -158,6 +194,10 @@ def _places(draw: random.Random, body: dict) -> list[dict]:
                     }
                 )
     return places
+
+
+def _takes_policies(topic: dict) -> bool:
+    return topic.get("persistent", True) and "segments" not in topic
 
 
 def _rates(draw: random.Random, place: dict) -> dict:
@@ -187,8 +227,9 @@ def _step(draw: random.Random, body: dict) -> dict:
         {"action": "unload", "topic": topic},
         {"action": "seek", "subscription": item["name"], "to": draw.choice(["earliest", "latest"])},
         {"action": "seek", "subscription": item["name"], "to": "seconds_back", "seconds_back": 2},
-        {"action": "touch_policy", "topic": topic},
     ]
+    if all("segments" not in each for each in body["topics"] if each["name"] == topic):
+        steps.append({"action": "touch_policy", "topic": topic})
     if producers:
         steps.append(
             {"action": "set_rate", "topic": draw.choice(producers), "rate_msg": draw.choice([0, 20, 200])}

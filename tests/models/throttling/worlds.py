@@ -117,6 +117,9 @@ def example_world(
     world = compile_scenario(scenario, INSTANT)
     times = np.zeros(BACKLOG, np.int64) if published_us is None else np.asarray(published_us, np.int64)
     for log in world.logs:
+        if log.is_retry:
+            # Its entries come from the clients.
+            continue
         log.listed_us, log.msgs, log.sizes = times, msgs, [(entry_bytes, 1 << 32)]
         log.estimate_bytes = entry_bytes if estimate_bytes is None else estimate_bytes
         log.keys, log.deliver_after_us = keys, round(deliver_after_s * 1_000_000)
