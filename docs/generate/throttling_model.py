@@ -36,7 +36,12 @@ RANGES = (
     ("3.3.5", "3.3.8", "3.3.5 to 3.3.8"),
     ("4.0.0", "4.0.2", "4.0.0 to 4.0.2"),
     ("4.0.3", "4.0.3", "4.0.3"),
-    ("4.0.4", "4.2.4", "4.0.4 and later, 4.1, 4.2"),
+    ("4.0.4", "4.0.13", "4.0.4 to 4.0.13"),
+    ("4.0.14", "4.0.99", "4.0.14 and later 4.0"),
+    ("4.1.0", "4.2.4", "4.1, 4.2.0 to 4.2.4"),
+    ("4.2.5", "4.2.99", "4.2.5 and later 4.2"),
+    ("5.0.0-M1", "5.0.0-M1", "5.0.0-M1"),
+    ("5.0.0", "5.0.1", "5.0.0 and later"),
 )
 #: The timelines' consumer joins then, and their times are counted from there; what it reads was published before.
 _JOINS_S = 2
@@ -49,9 +54,15 @@ def versions() -> str:
     rows = []
     for first, last, words in RANGES:
         (engine,) = {engine_of(first), engine_of(last)}
-        (counts,) = {Broker(version=each).counts_throttling for each in (first, last)}
-        rows.append((words, f"{engine}: {ENGINE_WORDS[engine]}", "yes" if counts else "no"))
-    return markdown_table(("Pulsar", "default engine", "has the six counters"), rows)
+        ((counts, merges, batch),) = {
+            (broker.counts_throttling, broker.merges_reads, broker.read_batch)
+            for broker in (Broker(version=first), Broker(version=last))
+        }
+        yes_or_no = ["yes" if value else "no" for value in (counts, merges)]
+        rows.append((words, f"{engine}: {ENGINE_WORDS[engine]}", *yes_or_no, batch))
+    return markdown_table(
+        ("Pulsar", "default engine", "has the six counters", "merges requests", "entries of a read"), rows
+    )
 
 
 def queries() -> str:

@@ -64,6 +64,8 @@ def _broker(scenario: Scenario) -> Iterator[str]:
         and broker.engine != broker.model_copy(update={"engine": None}).limiter_engine
     ):
         yield f"broker.engine: version and settings decide it, and they do not give {broker.engine}"
+    if scenario.resource_group is not None:
+        yield "resource_group: the lab's namespaces belong to none"
 
 
 def _topics(scenario: Scenario) -> Iterator[str]:
@@ -72,6 +74,8 @@ def _topics(scenario: Scenario) -> Iterator[str]:
             yield f"topics.{number}.persistent: only persistent topics are played"
         if topic.broker:
             yield f"topics.{number}.broker: there is one broker"
+        if topic.segments:
+            yield f"topics.{number}.segments: the Python client refuses scalable topics"
         if topic.deduplication:
             yield f"topics.{number}.deduplication: the client sends no message twice"
 
@@ -102,6 +106,8 @@ def _subscription(subscription: Subscription) -> Iterator[str]:
         yield f"consumers: at most {CONSUMERS_MAX}"
     if subscription.processing != "constant":
         yield "processing: consumers of the lab take the same time for every message"
+    if subscription.retry_letter is not None:
+        yield "retry_letter: the Python client has no retry-letter topics"
     redelivery = subscription.redelivery
     if redelivery is None:
         return
