@@ -29,6 +29,7 @@ from throttlescope.models.throttling.kernel.fields import (
     W,
 )
 from throttlescope.models.throttling.kernel.logs import mixed
+from throttlescope.models.throttling.kernel.retry_letter import reconsume
 from throttlescope.models.throttling.kernel.rows import (
     copy_row,
     current_at,
@@ -43,7 +44,7 @@ from throttlescope.models.throttling.kernel.rows import (
     totals_at,
     worker_at,
 )
-from throttlescope.models.throttling.kernel.schedule import ask_poll, schedule_dispatcher, schedule_worker
+from throttlescope.models.throttling.kernel.schedule import ask_poll, schedule_worker
 from throttlescope.models.throttling.world import EXPONENTIAL
 
 
@@ -162,8 +163,7 @@ def advance(a, w, now):
         timeout = a[dispatcher_at(a, d) + D.ACK_TIMEOUT_US]
         if timeout > 0 and done_before == 0 and a[head + Q.EPOCH] == a[port + P.EPOCH]:
             # The time-out for an entry begins with its first message.
-            if a[log_of(a, dispatcher_at(a, d)) + G.PERSISTENT] == 1:
-                a[worker + W.TIMEOUT_AT] = a[worker + W.BUSY_UNTIL] + timeout
+            a[worker + W.TIMEOUT_AT] = a[worker + W.BUSY_UNTIL] + timeout
         a[head + Q.LEFT] -= 1
         a[port + P.TAKEN] += 1
         a[port + P.WAITING] -= 1
@@ -218,12 +218,12 @@ def _entries_done(a, w, item, entry, count, now):
         # The broker has it already; only an acknowledgement still means something.
         if a[dispatcher + D.ACKS] == 0 or nacked:
             return DONE
-        status, dead = _reconsume(a, d, entry, now)
+        status, dead = reconsume(a, d, entry, now)
         return status if status != DONE else _acknowledge_late(a, d, entry, dead)
     dead = nacked and 0 <= a[dispatcher + D.MAX_REDELIVER] <= redeliveries
     if a[dispatcher + D.ACKS] == 1 and (dead or not nacked):
         if a[dispatcher + D.RETRY_BELOW] > 0:
-            status, dead = _reconsume(a, d, entry, now)
+            status, dead = reconsume(a, d, entry, now)
             if status != DONE:
                 return status
         if dead and entry >= a[dispatcher + D.EXPIRED_BELOW]:
@@ -261,44 +261,15 @@ def _entries_done(a, w, item, entry, count, now):
 
 
 @compiled
-def _reconsume(a, d, entry, now):
-    """Publish an entry's messages to the retry-letter topic, if that is their fate; returns a status, and whether they are dead."""
-    dispatcher = dispatcher_at(a, d)
-    if a[dispatcher + D.RETRY_BELOW] == 0:
-        return DONE, False
-    log = log_of(a, dispatcher)
-    again = a[log + G.ATTEMPTS] >= 0
-    attempt = 0
-    if again:
-        attempt = a[a[H.ATTEMPTS] + a[log + G.ATTEMPTS] * a[H.LIST_SIZE] + entry]
-    if attempt >= a[dispatcher + D.RETRY_TIMES] or (
-        not again and mixed(entry, a[log + G.SALT] + 2) >= a[dispatcher + D.RETRY_BELOW]
-    ):
-        return DONE, False
-    if 0 <= a[dispatcher + D.MAX_RECONSUME] <= attempt:
-        return DONE, True
-    other = a[dispatcher + D.RETRY_DISPATCHER]
-    retry = log_of(a, dispatcher_at(a, other))
-    for _ in range(a[log + G.MSGS]):
-        count = a[retry + G.LISTED_COUNT]
-        if count == a[H.LIST_SIZE]:
-            return LIST_FULL, False
-        a[a[H.LISTED] + a[retry + G.FIRST_LISTED] + count] = now + a[R.FLOW_US]
-        a[a[H.ATTEMPTS] + a[retry + G.ATTEMPTS] * a[H.LIST_SIZE] + count] = attempt + 1
-        a[retry + G.LISTED_COUNT] = count + 1
-    if a[dispatcher_at(a, other) + D.ARMED_COUNT] > 0 and a[dispatcher_at(a, other) + D.ARMED_DONE_AT] == NEVER:
-        a[dispatcher_at(a, other) + D.ARMED_DONE_AT] = now + a[R.FLOW_US] + a[R.NOTIFY_US]
-        schedule_dispatcher(a, other)
-    return DONE, False
-
-
-@compiled
 def _acknowledge_late(a, d, entry, dead):
     """An acknowledgement of what was given back counts; what is read again of it later is a copy."""
     dispatcher = dispatcher_at(a, d)
     if entry >= a[dispatcher + D.EXPIRED_BELOW]:
         a[dispatcher + D.GONE] += 1
-        a[totals_at(a, d) + (T.DEAD if dead else T.ACKED)] += 1
+        if dead:
+            a[totals_at(a, d) + T.DEAD] += 1
+        else:
+            a[totals_at(a, d) + T.ACKED] += 1
     return add_acked_late(a, d, entry)
 
 

@@ -70,27 +70,40 @@ def note_moves(a, d):
         port = port_at(a, p)
         if a[port + P.CONNECTED] == 0:
             continue
-        epoch = a[port + P.EPOCH]
-        w = a[port + P.WORKER]
-        worker = worker_at(a, w)
-        status = DONE
-        for number in range(a[worker + W.QUEUE_HEAD], a[worker + W.QUEUE_TAIL]):
-            item = queue_at(a, w, number)
-            if status == DONE and a[item + Q.PORT] == p and a[item + Q.EPOCH] == epoch:
-                status = _note(a, d, p, a[item + Q.ENTRY])
-        current = current_at(a, w)
-        if a[worker + W.BUSY] == 1 and a[current + Q.PORT] == p and a[current + Q.EPOCH] == epoch:
-            status = max(status, _note(a, d, p, a[current + Q.ENTRY]))
-        for number in range(a[worker + W.NACKS_HEAD], a[worker + W.NACKS_TAIL]):
-            row = nack_at(a, w, number)
-            if status == DONE and a[row + N.PORT] == p and a[row + N.EPOCH] == epoch:
-                status = _note(a, d, p, a[row + N.ENTRY])
+        status = _note_held(a, d, p)
         if status != DONE:
             return status
     for number in range(a[dispatcher + D.NEVER_ACKED_COUNT]):
         row = list_at(a, H.NEVER_ACKED, d, number)
         if a[port_at(a, a[row + E.PORT]) + P.CONNECTED] == 1:
             status = _note(a, d, a[row + E.PORT], a[row + E.ENTRY])
+            if status != DONE:
+                return status
+    return DONE
+
+
+@compiled
+def _note_held(a, d, p):
+    """Wait for what a client has of a port: in its queue, in its hands, or given back and not sent."""
+    port = port_at(a, p)
+    epoch = a[port + P.EPOCH]
+    w = a[port + P.WORKER]
+    worker = worker_at(a, w)
+    for number in range(a[worker + W.QUEUE_HEAD], a[worker + W.QUEUE_TAIL]):
+        item = queue_at(a, w, number)
+        if a[item + Q.PORT] == p and a[item + Q.EPOCH] == epoch:
+            status = _note(a, d, p, a[item + Q.ENTRY])
+            if status != DONE:
+                return status
+    current = current_at(a, w)
+    if a[worker + W.BUSY] == 1 and a[current + Q.PORT] == p and a[current + Q.EPOCH] == epoch:
+        status = _note(a, d, p, a[current + Q.ENTRY])
+        if status != DONE:
+            return status
+    for number in range(a[worker + W.NACKS_HEAD], a[worker + W.NACKS_TAIL]):
+        row = nack_at(a, w, number)
+        if a[row + N.PORT] == p and a[row + N.EPOCH] == epoch:
+            status = _note(a, d, p, a[row + N.ENTRY])
             if status != DONE:
                 return status
     return DONE

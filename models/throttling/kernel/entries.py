@@ -136,9 +136,7 @@ def find(a, rows, count, entry):
 def add_acked_late(a, d, entry):
     """An entry was acknowledged by a client that had given it back; it is read no more."""
     dispatcher = dispatcher_at(a, d)
-    end = _insert(
-        a, list_at(a, H.ACKED_LATE, d, 0), 0, a[dispatcher + D.ACKED_LATE_COUNT], entry, 0, 0
-    )
+    end = _insert(a, list_at(a, H.ACKED_LATE, d, 0), 0, a[dispatcher + D.ACKED_LATE_COUNT], entry, 0, 0)
     if end < 0:
         return LIST_FULL
     a[dispatcher + D.ACKED_LATE_COUNT] = end

@@ -299,7 +299,9 @@ def _dispatchers(world: World) -> tuple[np.ndarray, np.ndarray]:
         row[D.NACK_TIMER_US] = item.nack_timer_us
         row[D.NACK_DELAY_US], row[D.MAX_REDELIVER] = item.nack_delay_us, item.max_redeliver
         row[D.ACKS], row[D.BATCH_INDEX_ACK] = item.acks, item.batch_index_ack
-        row[D.CUMULATIVE], row[D.ACK_TIMEOUT_US] = item.cumulative, item.ack_timeout_us
+        row[D.CUMULATIVE] = item.cumulative
+        # A non-persistent topic sends nothing again.
+        row[D.ACK_TIMEOUT_US] = item.ack_timeout_us if world.logs[item.log].persistent else 0
         row[D.RETRY_BELOW], row[D.RETRY_TIMES] = item.retry_below, item.retry_times
         row[D.MAX_RECONSUME], row[D.RETRY_DISPATCHER] = item.max_reconsume, item.retry_dispatcher
         row[D.REQUEST_TURN] = 1

@@ -74,9 +74,7 @@ def time_out(a, w):
     current = current_at(a, w)
     a[worker + W.TIMEOUT_AT] = NEVER
     p, entry = a[current + Q.PORT], a[current + Q.ENTRY]
-    status = not_in_time(
-        a, p, a[current + Q.EPOCH], entry, a[current + Q.REDELIVERIES], a[current + Q.ACKED]
-    )
+    status = not_in_time(a, p, a[current + Q.EPOCH], entry, a[current + Q.REDELIVERIES], a[current + Q.ACKED])
     a[current + Q.EPOCH] = GIVEN_BACK
     if a[worker + W.QUEUE_HEAD] < a[worker + W.QUEUE_TAIL]:
         # Messages of the same entry that are left.

@@ -161,7 +161,9 @@ class Subscription(Model):
 
     def _may_reconsume(self) -> None:
         if self.type != "Shared":
-            raise ValueError(f"retry_letter: Pulsar's clients have it on Shared subscriptions, got {self.type}")
+            raise ValueError(
+                f"retry_letter: Pulsar's clients have it on Shared subscriptions, got {self.type}"
+            )
         if self.ack == "none":
             raise ValueError("retry_letter: what is reconsumed later is acknowledged, got ack: none")
         if self.redelivery is not None and self.redelivery.nack_share:
@@ -187,7 +189,9 @@ class Subscription(Model):
         try:
             pattern = re.compile(self.topics_pattern)
         except re.error as error:
-            raise ValueError(f"topics_pattern: {self.topics_pattern!r} is no regular expression: {error}") from error
+            raise ValueError(
+                f"topics_pattern: {self.topics_pattern!r} is no regular expression: {error}"
+            ) from error
         self._matched = tuple(
             topic.name for topic in topics if topic.persistent and pattern.fullmatch(topic.name)
         )

@@ -126,7 +126,10 @@ class Scenario(Model):
                 f"topics: {', '.join(sorted(scalable))}: segments need Pulsar 5.0, got broker.version {self.broker.version}"
             )
         for step in (*self.limits, *interventions):
-            if isinstance(step, (LimitPlace, SetTtl, SetBacklogQuota, TouchPolicy)) and step.topic in scalable:
+            if (
+                isinstance(step, (LimitPlace, SetTtl, SetBacklogQuota, TouchPolicy))
+                and step.topic in scalable
+            ):
                 raise ValueError(
                     f"limits: {step.topic} is a scalable topic, which takes no topic policies; set the limit at namespace or broker"
                 )

@@ -123,7 +123,11 @@ def _newer(draw: random.Random, body: dict) -> None:
                 "delay_ms": draw.choice([0, 700, 2500]),
                 **({"max_reconsume": draw.choice([1, 3])} if draw.random() < 0.4 else {}),
             }
-        if "topics" in item and draw.random() < 0.5 and all(t.get("persistent", True) for t in body["topics"]):
+        if (
+            "topics" in item
+            and draw.random() < 0.5
+            and all(t.get("persistent", True) for t in body["topics"])
+        ):
             del item["topics"]
             item["topics_pattern"] = "[ab]"
     if body["broker"]["version"] == "5.0.0" and all(s["type"] != "Key_Shared" for s in body["subscriptions"]):

@@ -224,7 +224,9 @@ def test_publish_limits_are_shared(brokers: tuple[int, int], fields: dict, per_s
     rows = simulate(publishing(brokers, **fields), machine=LAB, engine="twin").seconds.to_pylist()
     for number, expected in enumerate(per_s):
         passed = sum(
-            row["published_messages"] for row in rows if row["topic"] == f"t{number}" and 5 < row["second"] <= 20
+            row["published_messages"]
+            for row in rows
+            if row["topic"] == f"t{number}" and 5 < row["second"] <= 20
         )
         assert passed / 15 == pytest.approx(expected, rel=0.02), number
 

@@ -174,7 +174,12 @@ def test_unknown_form_of_version_is_refused(version: str) -> None:
         _scenario(broker={"version": version})
 
 
-TOPICS = [{"name": "orders-eu"}, {"name": "orders-us"}, {"name": "bills"}, {"name": "orders-tmp", "persistent": False}]
+TOPICS = [
+    {"name": "orders-eu"},
+    {"name": "orders-us"},
+    {"name": "bills"},
+    {"name": "orders-tmp", "persistent": False},
+]
 PRODUCERS = [{"topic": "orders-eu", "rate_msg": 10, "size_bytes": 100}]
 
 
@@ -192,14 +197,19 @@ def test_pattern_reads_all_matching_topics() -> None:
 @pytest.mark.parametrize(
     ("pattern", "words"),
     [
-        ("orders", r"subscriptions.0.topics_pattern: 'orders' matches none of the persistent topics \['orders-eu'"),
+        (
+            "orders",
+            r"subscriptions.0.topics_pattern: 'orders' matches none of the persistent topics \['orders-eu'",
+        ),
         ("orders-tmp", "matches none"),
         ("orders-(", "is no regular expression"),
     ],
 )
 def test_useless_pattern_is_refused(pattern: str, words: str) -> None:
     with pytest.raises(ValueError, match=words):
-        _scenario(topics=TOPICS, producers=PRODUCERS, subscriptions={"topic": None, "topics_pattern": pattern})
+        _scenario(
+            topics=TOPICS, producers=PRODUCERS, subscriptions={"topic": None, "topics_pattern": pattern}
+        )
 
 
 def test_pattern_next_to_topic_is_refused() -> None:
