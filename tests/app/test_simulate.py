@@ -12,7 +12,9 @@ from docs.generate import what_if
 from tests.app.commands import throttlescope
 from tests.app.web.browser import needs_chromium
 from throttlescope.app.services.simulate import scenario as scenarios
+from throttlescope.ingest.core.errors import InputError
 from throttlescope.models.throttling.columns import COLUMNS
+from throttlescope.models.throttling.scenario import Scenario
 from throttlescope.models.throttling.tdmq.scenario import SHIPPED
 from throttlescope.models.throttling.tdmq.tables import WINDOWS
 
@@ -459,3 +461,23 @@ def test_guide_statements_hold_for_example():
     assert rates[2] > 2 * max(rates[:2])
     (lossless,) = answer(EXAMPLE, "--engine", "B")["subscription_partitions"]
     assert lossless["states"][1]["dispatched_msg_per_s"] == pytest.approx(500, rel=0.03)
+
+
+def test_another_version_must_fit_the_scenario():
+    scenario = Scenario.model_validate(
+        {
+            "format": 1,
+            "name": "segments",
+            "broker": {"version": "5.0.0"},
+            "topics": [{"name": "orders", "segments": 2}],
+            "subscriptions": [
+                {"name": "billing", "topic": "orders", "type": "Shared", "consumers": 1, "processing_ms": 1}
+            ],
+            "timeline": [{"name": "all", "duration_s": 60}],
+        }
+    )
+    assert scenarios.with_broker(scenario, None, "5.0.1").broker.version == "5.0.1"
+    with pytest.raises(
+        InputError, match=r"--broker-version: 4.2.5 does not fit the scenario: .*segments need Pulsar 5.0"
+    ):
+        scenarios.with_broker(scenario, None, "4.2.5")

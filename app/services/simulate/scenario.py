@@ -54,7 +54,7 @@ def with_broker(scenario: Scenario, engine: str | None, version: str | None) -> 
     Raises
     ------
     InputError
-        The version is not three numbers.
+        It is no version, or the scenario asks for something that this version does not have.
     """
     if engine is None and version is None:
         return scenario
@@ -65,12 +65,20 @@ def with_broker(scenario: Scenario, engine: str | None, version: str | None) -> 
     if engine is not None:
         fields["engine"] = engine
     try:
-        broker = Broker.model_validate(fields)
-    except ValidationError:
+        changed = scenario.model_copy(update={"broker": Broker.model_validate(fields)})
+        # What fits the file's version may not fit another one.
+        Scenario.model_validate(changed.model_dump())
+    except ValidationError as error:
+        if any("version" in item["loc"] for item in error.errors()):
+            raise InputError(
+                "--broker-version: not a version",
+                got=version,
+                expected="three numbers such as 4.0.3, or a milestone such as 5.0.0-M1",
+            ) from None
         raise InputError(
-            "--broker-version: not a version", got=version, expected="three numbers such as 4.0.3"
+            f"--broker-version: {version} does not fit the scenario: {one_line(error)}"
         ) from None
-    return scenario.model_copy(update={"broker": broker})
+    return changed
 
 
 def check_size(path: Path, scenario: Scenario, every_s: int, *, most_rows: int = MAX_ROWS) -> None:
@@ -102,7 +110,7 @@ def check_size(path: Path, scenario: Scenario, every_s: int, *, most_rows: int =
         )
     readers = sum(
         len(scenario.partitions_of(topic)) for item in scenario.subscriptions for topic in item.reads
-    )
+    ) + sum(item.retry_letter is not None for item in scenario.subscriptions)
     rows = int(scenario.duration_s // every_s) * readers
     if rows > most_rows:
         smallest = math.ceil(scenario.duration_s * readers / most_rows)

@@ -181,7 +181,7 @@ def _limits(scenario: Scenario) -> list[dict]:
 
 
 def _limits_in_force(scenario: Scenario, rates: dict, key: tuple[str, int, str]) -> tuple[LimitInForce, ...]:
-    if not scenario.topic(key[0]).persistent:
+    if any(topic.name == key[0] and not topic.persistent for topic in scenario.topics):
         return ()
     found = []
     for level, unit in EVENTS:
