@@ -26,13 +26,26 @@ _ROUTING = {
 }
 
 
+def new_client(service_url: str, logger: Any) -> pulsar.Client:
+    """A client, whose producers and consumers share one connection to a broker."""
+    return pulsar.Client(service_url, logger=logger, io_threads=1, message_listener_threads=1)
+
+
 class ProducerLoad:
     """A paced producer whose rate can change while it runs."""
 
     def __init__(
-        self, spec: Producer, topic: str, service_url: str, logger: Any, *, partitions: int, until_s: float
+        self,
+        spec: Producer,
+        topic: str,
+        service_url: str,
+        logger: Any,
+        *,
+        partitions: int,
+        until_s: float,
+        client: pulsar.Client | None = None,
     ) -> None:
-        self.spec = spec
+        self.spec, self._client = spec, client
         self._topic, self._service_url, self._logger = topic, service_url, logger
         # A hot partition and its neighbours are written to by name, one producer each.
         self._topics = (
@@ -50,16 +63,14 @@ class ProducerLoad:
 
     def connect(self) -> None:
         """Open the connection, so that the start is not delayed by it."""
-        self._client = pulsar.Client(
-            self._service_url, logger=self._logger, io_threads=1, message_listener_threads=1
-        )
+        client = self._client or new_client(self._service_url, self._logger)
         batching = self.spec.batching
         options: dict[str, Any] = {"batching_enabled": batching is not None}
         if batching is not None:
             options["batching_max_messages"] = batching.max_messages
             options["batching_max_publish_delay_ms"] = batching.max_delay_ms
         self._producers = [
-            self._client.create_producer(
+            client.create_producer(
                 topic,
                 block_if_queue_full=True,
                 max_pending_messages=self.spec.max_pending,

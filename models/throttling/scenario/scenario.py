@@ -66,6 +66,11 @@ class Scenario(Model):
                 raise ValueError(
                     f"limits: {limit.topic} is not persistent, no {limit.level} limit binds there"
                 )
+        of_namespace = {topic.publish_rate for topic in self.topics if _of_namespace(topic)}
+        if of_namespace and (len(of_namespace) > 1 or not all(_of_namespace(topic) for topic in self.topics)):
+            raise ValueError(
+                "topics: publish_rate: one that is set at the namespace is the same for every topic; repeat it"
+            )
         for check in self.confirm:
             _known("state", check.state, set(states))
             self._has(f"confirm: {check.check}", check.subscription, check.partition)
@@ -151,6 +156,10 @@ class Scenario(Model):
         """Return the partition numbers of a topic, ``[-1]`` when it is not partitioned."""
         count = self.topic(topic).partitions
         return list(range(count)) if count else [-1]
+
+
+def _of_namespace(topic: Topic) -> bool:
+    return topic.publish_rate is not None and topic.publish_rate.set_at == "namespace"
 
 
 def _place(limit: Limit) -> tuple:
