@@ -34,7 +34,9 @@ def tables(found: Publishing, *, most: int | None = None) -> list[PublishTable]:
     most : int, optional
         Rows of each table; the note says how many there are.
     """
-    limited = [one for one in found.limits if one.set_by is None or (one.rate_msg, one.rate_bytes) != (None, None)]
+    limited = [
+        one for one in found.limits if one.set_by is None or (one.rate_msg, one.rate_bytes) != (None, None)
+    ]
     groups = [one for one in limited if one.level == "resource_group"]
     return [
         _stopped(found.stopped, most),

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import pyarrow.compute as pc
 
 from throttlescope.ingest.core.errors import InputError
+from throttlescope.ingest.core.metrics import PUBLISH_PAUSES
 from throttlescope.ingest.core.times import BLOCK_MS, DAY_MS, MINUTE_MS, block_start, dates_of
 from throttlescope.transforms.deadlines import TopicAnswers
 from throttlescope.transforms.limits import PublishLimit, publish_limits
@@ -23,9 +24,8 @@ if TYPE_CHECKING:
     from throttlescope.ingest.lake import Lake
 
 _RATE, _THROUGHPUT = "pulsar_rate_in", "pulsar_throughput_in"
-_PAUSES = "pulsar_publish_rate_limit_times"
 _BACKLOG, _QUOTA = "pulsar_storage_backlog_size", "pulsar_storage_backlog_quota_limit"
-METRICS = (_RATE, _THROUGHPUT, _PAUSES, _BACKLOG, _QUOTA)
+METRICS = (_RATE, _THROUGHPUT, PUBLISH_PAUSES, _BACKLOG, _QUOTA)
 #: Older samples say nothing of now: what Prometheus itself looks back.
 LOOK_BACK_MS = 5 * MINUTE_MS
 #: What a full quota of these does to producers; any other takes entries away instead.
@@ -194,11 +194,7 @@ def read_publishing(lake: Lake, cluster: str | None = None) -> Publishing:
         sorted(uses, key=_order),
         _totals(limits, seen, lambda namespace: namespace),
         _totals(limits, seen, lambda namespace: namespace.partition("/")[0]),
-        [
-            one
-            for name, rows in policies.items()
-            for one in _stopped(TopicAnswers(rows, at_ms), name, seen)
-        ],
+        [one for name, rows in policies.items() for one in _stopped(TopicAnswers(rows, at_ms), name, seen)],
         at_ms,
         max((row["observed_ms"] for rows in policies.values() for row in rows), default=None),
     )
@@ -284,7 +280,8 @@ def _use(limit: PublishLimit, seen: Mapping[_Place, _Seen]) -> PublishUse:
     mine = [one for place, one in seen.items() if _is_of(limit, place, one)]
     add = max if limit.level == "topic" else sum
     rates, throughputs, pauses = (
-        [one.values[name] for one in mine if name in one.values] for name in (_RATE, _THROUGHPUT, _PAUSES)
+        [one.values[name] for one in mine if name in one.values]
+        for name in (_RATE, _THROUGHPUT, PUBLISH_PAUSES)
     )
     return PublishUse(
         limit.cluster,
@@ -340,7 +337,7 @@ def _totals(limits: Sequence[PublishLimit], seen: Mapping[_Place, _Seen], group_
                         if (of_topic[one].rate_msg, of_topic[one].rate_bytes) != (None, None)
                     }
                 ),
-                int(max(seen[place].values.get(_PAUSES, 0.0) for place in places)),
+                int(max(seen[place].values.get(PUBLISH_PAUSES, 0.0) for place in places)),
             )
         )
     return sorted(found, key=lambda one: (-one.use_msg_per_s, one.cluster, one.name))

@@ -194,7 +194,9 @@ _STATS = (
         "share of the consumers whose connection the broker paused because of what is published through it, mean of them",
     ),
     _opt("stats_connection_pauses", "most pauses of such a connection in a minute, newest of them"),
-    _opt("stats_pausing_topic", "the topic to which most is published through it, newest of them", pa.string()),
+    _opt(
+        "stats_pausing_topic", "the topic to which most is published through it, newest of them", pa.string()
+    ),
 )
 
 SIGNALS = Table(

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from throttlescope.ingest.core.metrics import BACKLOG_METRICS
+from throttlescope.ingest.core.metrics import BACKLOG_METRICS, PUBLISH_PAUSES
 from throttlescope.ingest.core.system_names import is_system_topic
 from throttlescope.ingest.core.times import MINUTE_MS, block_start, dates_of
 from throttlescope.ingest.lake import DataFile, Lake
@@ -18,7 +18,6 @@ from throttlescope.ingest.quarantine.refuse import Quarantine
 from throttlescope.ingest.sources.pulsar_admin import AdminSnapshot, AdminTopic, Failure, PulsarAdmin
 
 _PERMITS = "pulsar_consumer_available_permits"
-_PAUSES = "pulsar_publish_rate_limit_times"
 #: What a broker counts is of the last minute, and may be scraped a minute later.
 PAUSED_MS = 3 * MINUTE_MS
 #: About seventeen calls each; at ten calls per second this is less than half an hour.
@@ -110,14 +109,12 @@ def topics_with_backlog(lake: Lake, cluster: str, start_ms: int, end_ms: int) ->
 def topics_with_pauses(lake: Lake, cluster: str, end_ms: int) -> list[AdminTopic] | None:
     """Topics of which the broker paused producers in the last minutes, the most often paused first; None where that is not scraped."""
     start_ms = end_ms - PAUSED_MS
-    if not _files_of(lake, (_PAUSES,), cluster, start_ms, end_ms):
+    if not _files_of(lake, (PUBLISH_PAUSES,), cluster, start_ms, end_ms):
         return None
-    return _topics_above_zero(lake, (_PAUSES,), cluster, start_ms, end_ms)
+    return _topics_above_zero(lake, (PUBLISH_PAUSES,), cluster, start_ms, end_ms)
 
 
-def _files_of(
-    lake: Lake, metrics: Sequence[str], cluster: str, start_ms: int, end_ms: int
-) -> list[DataFile]:
+def _files_of(lake: Lake, metrics: Sequence[str], cluster: str, start_ms: int, end_ms: int) -> list[DataFile]:
     return lake.files(
         "samples",
         partition={"metric_name": list(metrics), "date": dates_of(start_ms, end_ms)},

@@ -112,7 +112,9 @@ def add_pauses(
         # Most brokers pause nobody.
         near = _snapshot(found, mine) if mine.cluster in counted else {}
         # Nothing is paused, or what is was read with it.
-        is_told = all_paused_seen and (mine.cluster not in counted or any(one.pauses for one in near.values()))
+        is_told = all_paused_seen and (
+            mine.cluster not in counted or any(one.pauses for one in near.values())
+        )
         paused = _paused(near)
         hit = [address for address in addresses if address in paused]
         sure = [paused[address] for address in hit if paused[address] is not None]

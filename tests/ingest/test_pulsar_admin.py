@@ -329,9 +329,7 @@ def test_paused_producers_name_their_consumers(answers) -> None:
         snapshot = admin.collect("prod", [AdminTopic(TOPIC, (0,))], publishers=[imports])
     assert snapshot.failures == []
     (row,) = snapshot.topic_stats.to_pylist()
-    of_one_address = sum(
-        one["address"] == shared for one in stats["subscriptions"]["billing"]["consumers"]
-    )
+    of_one_address = sum(one["address"] == shared for one in stats["subscriptions"]["billing"]["consumers"])
     assert 1 <= of_one_address <= count
     assert (row["consumers_paused"], row["connection_pauses"]) == (of_one_address, 77)
     assert row["pausing_topic"] == imports.name

@@ -40,7 +40,9 @@ def generate(
     """Write scenario files with drawn parameters."""
     unknown = [name for name in family or () if name not in {**FAMILIES, **PUBLISHING}]
     if unknown:
-        raise typer.BadParameter(f"no family {', '.join(unknown)}; there are {', '.join((*FAMILIES, *PUBLISHING))}")
+        raise typer.BadParameter(
+            f"no family {', '.join(unknown)}; there are {', '.join((*FAMILIES, *PUBLISHING))}"
+        )
     out.mkdir(parents=True, exist_ok=True)
     for name in family or FAMILIES:
         for number in range(first, first + count):

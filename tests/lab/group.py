@@ -121,9 +121,7 @@ def run_group(
             )
             for number, part in enumerate(loads)
         ]
-        run = Run(
-            group.name, broker, prometheus, out_dir, scratch_dir, say, done, count_cpu=count_cpu
-        )
+        run = Run(group.name, broker, prometheus, out_dir, scratch_dir, say, done, count_cpu=count_cpu)
         for process, part in zip(processes, loads, strict=True):
             for scenario in part:
                 run.add(scenario, process, scenario_files[scenario.name].read_text())

@@ -82,9 +82,7 @@ def judge(
         return Outcome(scenario, "voided", [evidence.failure])
     spans = _spans(evidence.changes, end_ms)
     rows = [row for row in pressure if start_ms <= int(row["at_ms"]) <= end_ms]
-    reasons, measured = void_reasons(
-        scenario, spans, series, rows, evidence.report, count_cpu=count_cpu
-    )
+    reasons, measured = void_reasons(scenario, spans, series, rows, evidence.report, count_cpu=count_cpu)
     confirmation = confirm(scenario, spans, series)
     if reasons:
         return Outcome(scenario, "voided", reasons, confirmation.seen)

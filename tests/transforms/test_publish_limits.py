@@ -82,7 +82,9 @@ def test_first_record_that_sets_wins_whole(changes, limit):
     assert level("topic", **changes) == limit
 
 
-@pytest.mark.parametrize("missing", ["global_topic_publish_rate", "namespace", "broker_configuration_runtime"])
+@pytest.mark.parametrize(
+    "missing", ["global_topic_publish_rate", "namespace", "broker_configuration_runtime"]
+)
 def test_missing_answer_makes_limit_unknown(missing):
     more = {"broker_dynamic_configuration": None} if missing.startswith("broker") else {}
     assert level("topic", **{missing: None}, **more) == (None, None, None)

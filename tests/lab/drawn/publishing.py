@@ -143,9 +143,7 @@ def paused(d: Draw, *, unit: str = "msg", set_at: str = "topic", in_batch: int =
                     truth(_PAUSED),
                     _of("audit", HEALTHY),
                     _of("ledger", SLOW),
-                    _of(
-                        "exports", {"side": "throttle", "cause": "throttled", "limiter": "subscription.msg"}
-                    ),
+                    _of("exports", {"side": "throttle", "cause": "throttled", "limiter": "subscription.msg"}),
                 ),
             ),
             state(
@@ -273,9 +271,7 @@ def shared_unpaused(d: Draw) -> Fields:
                 truth=(
                     _of("audit", HEALTHY),
                     _of("ledger", SLOW),
-                    _of(
-                        "exports", {"side": "throttle", "cause": "throttled", "limiter": "subscription.msg"}
-                    ),
+                    _of("exports", {"side": "throttle", "cause": "throttled", "limiter": "subscription.msg"}),
                 ),
             ),
             state(
