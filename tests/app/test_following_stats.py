@@ -132,9 +132,7 @@ def test_window_names_paused_topics():
     for topic, values in {"loud": [0.0] * 30 + [7.0] * 10, "was": [9.0] * 30 + [0.0] * 10}.items():
         name = f"persistent://t/n/{topic}"
         labels = {"__name__": PUBLISH_PAUSES, "cluster": "prod", "topic": name, "partition": "-1"}
-        window.put_before(
-            PUBLISH_PAUSES, {topic: Series(labels, times_ms, np.array(values))}, T + BLOCK_MS
-        )
+        window.put_before(PUBLISH_PAUSES, {topic: Series(labels, times_ms, np.array(values))}, T + BLOCK_MS)
     found = window.topics_with_pauses("prod", T - 120_000)
     assert found == [AdminTopic("persistent://t/n/loud", (-1,))]
     assert window.topics_with_pauses("other", 0) == []
