@@ -15,7 +15,7 @@ CONNECTION_PAUSED = Cause(
     "connection_paused",
     side="neither",
     family="limit",
-    mark="⏸",
+    mark="‖",
     pattern="|",
     decisive=("connection_paused", "consumer_queue_full", "limits_far", "backlog_growing"),
     rests_on_limits=True,
