@@ -70,6 +70,7 @@ def record(
     batches = plan([s for s in scenarios if _recorded(places, s.name) is None], which)
     if batch is not None:
         batches = batches[batch - 1 : batch]
+    go_first()
     outcomes = _run(
         batches,
         which.scenarios,
