@@ -92,7 +92,7 @@ class ProducerLoad:
         self._changed.set()
 
     def set_rate(self, rate_msg: float) -> None:
-        """Change the base rate; the shape's factor stays."""
+        """Change the base rate from now on; the shape's factor stays, and messages that are overdue are not sent any more."""
         self._rate_msg = rate_msg
         self._changed.set()
 
@@ -141,6 +141,11 @@ class ProducerLoad:
                 time.sleep(min(max(due - now, _TICK_S), 0.25))
                 continue
             while due <= now:
+                if self._changed.is_set():
+                    # What a publish limit left behind is no part of the new rate.
+                    self._changed.clear()
+                    due = time.monotonic()
+                    break
                 self.scheduled += 1
                 payload = payloads[0] if len(payloads) == 1 else chance.choices(payloads, shares)[0]
                 if keys:
