@@ -15,9 +15,13 @@ topic                   the topic's policy (local, then global), the namespace's
 broker                  the owner broker's own setting
 a replicator            the topic's policy (local, then global), the namespace's for the local cluster, the
                         broker's setting per replicator
+topic, of publishing    the topic's policy (local, then global), the namespace's for the local cluster, the
+                        broker's setting per topic
+resource group          what the group that the namespace is attached to says of publishing
+broker, of publishing   each broker's own setting
 ======================  =================================================================================
 
-A replicator has one limiter of its own, in the place of a subscription's; those of topic and broker do not count what it reads. It
+Limits of publishing are per second, and all of them hold at the same time. A replicator has one limiter of its own, in the place of a subscription's; those of topic and broker do not count what it reads. It
 counts entries. System topics ignore the namespace's records. Limits of topic and subscription hold per partition. Broker settings are per
 second, and their relative flag has no effect.
 """
@@ -66,6 +70,13 @@ _NAMESPACE_RATES = {
     "topic": ("topicDispatchRate", "clusterDispatchRate"),
     "subscription": ("subscriptionDispatchRate",),
 }
+#: What limits publishing: settings of a broker per topic and in all, and fields of a policy and of a resource group.
+_PUBLISH_SETTINGS = {
+    "topic": ("maxPublishRatePerTopicInMessages", "maxPublishRatePerTopicInBytes"),
+    "broker": ("brokerPublisherThrottlingMaxMessageRate", "brokerPublisherThrottlingMaxByteRate"),
+}
+_PUBLISH_FIELDS = ("publishThrottlingRateInMsg", "publishThrottlingRateInByte")
+_GROUP_FIELDS = ("publishRateInMsgs", "publishRateInBytes")
 #: The limiter of a replicator.
 _REPLICATOR_SETTINGS = (
     "dispatchThrottlingRatePerReplicatorInMsg",
@@ -231,6 +242,72 @@ def limit_ladder(
     return rungs
 
 
+# -- publishing -------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class PublishLimit:
+    """A limit of publishing, by the newest answers.
+
+    Attributes
+    ----------
+    level : str
+        ``topic`` (each partition of ``owner`` has one), ``resource_group`` (shared by its namespaces on a broker), or ``broker``.
+    owner : str
+        The topic, the resource group, or the broker's host:port.
+    rate_msg, rate_bytes : int or None
+        Per second; None: no limit.
+    set_by : str or None
+        Which record: one of ``limits.set_by``, or ``resource_group``. None: an answer is missing, and the limit is not known.
+    namespaces : tuple of str
+        The topic's, or those that are known to be attached to the group.
+    answered_ms : int
+        Time of the oldest answer that it rests on.
+    """
+
+    cluster: str
+    level: str
+    owner: str
+    rate_msg: int | None
+    rate_bytes: int | None
+    set_by: str | None
+    namespaces: tuple[str, ...]
+    answered_ms: int
+
+    @property
+    def is_known(self) -> bool:
+        return self.set_by is not None
+
+
+def publish_limits(policies: Sequence[Mapping]) -> list[PublishLimit]:
+    """What may be published, by the newest answers of one cluster.
+
+    Parameters
+    ----------
+    policies : sequence of mappings
+        Rows of ``policies``; those of the newest day speak.
+
+    Returns
+    -------
+    list of PublishLimit
+        Of every topic that was requested, every resource group and every broker whose configuration was read; also without a limit.
+    """
+    known = _Known(_Owners(()))
+    for answer in sorted(policies, key=lambda row: (row["observed_ms"], row["scope"], row["key"])):
+        known.observed_ms = max(known.observed_ms, answer["observed_ms"])
+        known.take(answer)
+    found = [known.topic_publish_limit(topic) for topic in known.keys("topic_publish_rate")]
+    members: dict[str, list[str]] = {}
+    for namespace in known.keys("namespace"):
+        if group := (known.answer("namespace", namespace) or {}).get("resource_group_name"):
+            members.setdefault(group, []).append(namespace)
+    for group in sorted(members):
+        found.append(known.group_publish_limit(group, members[group]))
+    for broker in known.keys("broker_configuration_runtime"):
+        found.append(known.broker_publish_limit(broker))
+    return found
+
+
 # -- snapshots --------------------------------------------------------------------------------
 
 
@@ -278,6 +355,12 @@ class _Record:
     @property
     def sets(self) -> bool:
         return self.msg > 0 or self.bytes > 0
+
+    @classmethod
+    def of_publishing(cls, body: Mapping | None, names: tuple[str, str] = _PUBLISH_FIELDS) -> _Record:
+        # A rate of a resource group that is not set is null.
+        msg, size = ((body or {}).get(name) for name in names)
+        return cls(-1 if msg is None else int(msg), -1 if size is None else int(size))
 
     @classmethod
     def of(cls, body: Mapping | None) -> _Record:
@@ -480,6 +563,89 @@ class _Known:
         if not is_system_topic(key.topic):
             yield "namespace_policy", self._namespace(("replicatorDispatchRate",), key.namespace, runtime)
         yield self._broker(_REPLICATOR_SETTINGS, runtime)
+
+    # -- publishing ---------------------------------------------------------------------------
+
+    def topic_publish_limit(self, topic: str) -> PublishLimit:
+        """What each partition of a topic may take."""
+        self.oldest_ms = self.observed_ms
+        namespace = _namespace_of(topic)
+        set_by, won = "none", _Record()
+        for name, record in self._publish_chain(topic, namespace):
+            if record is None:
+                return PublishLimit(
+                    self.cluster, "topic", topic, None, None, None, (namespace,), self.oldest_ms
+                )
+            if record.sets:
+                set_by, won = name, record
+                break
+        return self._publish_limit("topic", topic, won, set_by, (namespace,))
+
+    def group_publish_limit(self, group: str, namespaces: Sequence[str]) -> PublishLimit:
+        """What the namespaces of a resource group may publish together."""
+        self.oldest_ms = self.observed_ms
+        body = self.answer("resource_group", group)
+        record = _Record.of_publishing(body, _GROUP_FIELDS)
+        set_by = None if body is None else "resource_group"
+        return self._publish_limit("resource_group", group, record, set_by, namespaces)
+
+    def broker_publish_limit(self, broker: str) -> PublishLimit:
+        """What a whole broker may take."""
+        self.oldest_ms = self.observed_ms
+        runtime = self.answer("broker_configuration_runtime", broker)
+        set_by, record = self._broker(_PUBLISH_SETTINGS["broker"], runtime)
+        if record is not None and not record.sets:
+            set_by = "none"
+        return self._publish_limit(
+            "broker", broker, record or _Record(), None if record is None else set_by, ()
+        )
+
+    def _publish_limit(
+        self, level: str, owner: str, record: _Record, set_by: str | None, namespaces: Sequence[str]
+    ) -> PublishLimit:
+        return PublishLimit(
+            self.cluster,
+            level,
+            owner,
+            record.msg if record.msg > 0 else None,
+            record.bytes if record.bytes > 0 else None,
+            set_by,
+            tuple(namespaces),
+            self.oldest_ms,
+        )
+
+    def _publish_chain(self, topic: str, namespace: str) -> Iterable[tuple[str, _Record | None]]:
+        runtime = self._runtime(self.owner(_Key(self.cluster, namespace, topic, -1, "")))
+        if runtime is None:
+            # Brokers are set up alike: what all that answered say is what this one says.
+            read = [
+                self.answer("broker_configuration_runtime", key) or {}
+                for key in self.keys("broker_configuration_runtime")
+            ]
+            names = (*_PUBLISH_SETTINGS["topic"], "topicLevelPoliciesEnabled", "clusterName")
+            if read and all(one.get(name) == read[0].get(name) for one in read for name in names):
+                runtime = read[0]
+        if not _false((runtime or {}).get("topicLevelPoliciesEnabled")):
+            for scope, set_by in (
+                ("topic_publish_rate", "topic_policy"),
+                ("global_topic_publish_rate", "global_topic_policy"),
+            ):
+                there = self.has_answer(scope, topic)
+                yield set_by, _Record.of_publishing(self.answer(scope, topic)) if there else None
+        if not is_system_topic(topic):
+            yield "namespace_policy", self._namespace_publish_rate(namespace, runtime)
+        yield self._broker(_PUBLISH_SETTINGS["topic"], runtime)
+
+    def _namespace_publish_rate(self, namespace: str, runtime: Mapping | None) -> _Record | None:
+        if not self.has_answer("namespace", namespace):
+            return None
+        by_cluster = (self.answer("namespace", namespace) or {}).get("publishMaxMessageRate") or {}
+        if not by_cluster:
+            return _Record()
+        local = (runtime or {}).get("clusterName")
+        if local is None and len(names := self._cluster_names()) == 1:
+            (local,) = names
+        return None if local is None else _Record.of_publishing(by_cluster.get(local))
 
     def _policy(self, scope: str, key: str) -> _Record | None:
         return _Record.of(self.answer(scope, key)) if self.has_answer(scope, key) else None

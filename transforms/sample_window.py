@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 import pyarrow as pa
 
-from throttlescope.ingest.core.metrics import BACKLOG, BROKER_MARKS
+from throttlescope.ingest.core.metrics import BACKLOG, BROKER_MARKS, PUBLISH_PAUSES
 from throttlescope.ingest.core.selector import Selector
 from throttlescope.ingest.core.series import DecodedSeries, Meter, SampleBatch, batch_of
 from throttlescope.ingest.core.system_names import is_system_topic
@@ -108,9 +108,18 @@ class SampleWindow(SampleSource):
 
     def topics_with_backlog(self, cluster: str, since_ms: int) -> list[AdminTopic]:
         """Topics of which a subscription had a backlog since then, the largest first, as a run finds them in the lake."""
+        return self._topics_above_zero(BACKLOG, cluster, since_ms)
+
+    def topics_with_pauses(self, cluster: str, since_ms: int) -> list[AdminTopic] | None:
+        """Topics of which the broker paused producers since then, the most often paused first; None where that is not read."""
+        if not self.of_metric(PUBLISH_PAUSES):
+            return None
+        return self._topics_above_zero(PUBLISH_PAUSES, cluster, since_ms)
+
+    def _topics_above_zero(self, metric_name: str, cluster: str, since_ms: int) -> list[AdminTopic]:
         largest: dict[str, float] = {}
         partitions: dict[str, set[int]] = {}
-        for one in self.of_metric(BACKLOG):
+        for one in self.of_metric(metric_name):
             name = one.labels["topic"]
             of_interest = name.startswith("persistent://") and not is_system_topic(name)
             if one.labels["cluster"] != cluster or not of_interest:

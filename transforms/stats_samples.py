@@ -21,6 +21,8 @@ from throttlescope.transforms.deltas import CounterMinutes
 #: A snapshot that is later than this after the newest minute's end says nothing of it.
 NEAR_MS = 5 * MINUTE_MS
 
+#: The one column of words.
+_TOPIC = "stats_pausing_topic"
 _ONE_ACTIVE = ("Exclusive", "Failover")
 
 
@@ -31,7 +33,7 @@ def stats_in_minutes(
     newest_ms: Mapping[str, int],
     consumers: np.ndarray,
 ) -> dict[str, np.ndarray]:
-    """The columns of :data:`~throttlescope.ingest.contracts.results.STATS_COLUMNS`, each keys x minutes, NaN where unknown.
+    """The columns of :data:`~throttlescope.ingest.contracts.results.STATS_COLUMNS`, each keys x minutes, NaN (None for words) where unknown.
 
     Nothing at all where no snapshot is near: most tasks of a fleet have none, and columns of NaN take time and memory.
 
@@ -80,9 +82,12 @@ def stats_in_minutes(
         ("stats_ack_msg_rate_max", "ack_msg_rate_max"),
         ("stats_backlog_age_s", "backlog_age_s"),
         ("stats_replicated", "replicated"),
+        ("stats_connection_pauses", "connection_pauses"),
     ):
         found[name] = _numbers(taken[column])[last]
-    columns = {name: np.full((len(keys), minutes.count), np.nan) for name in STATS_COLUMNS}
+    columns = {name: np.full((len(keys), minutes.count), np.nan) for name in STATS_COLUMNS if name != _TOPIC}
+    columns[_TOPIC] = np.full((len(keys), minutes.count), None, dtype=object)
+    found[_TOPIC] = taken["pausing_topic"].to_numpy(zero_copy_only=False)[last]
     for name, values in found.items():
         columns[name].reshape(-1)[cells] = values
     return columns
@@ -132,6 +137,7 @@ def _of_each(rows: pa.Table) -> dict[str, np.ndarray]:
         capacity = unacked + room
         fill = np.where(one_active | (capacity <= 0), np.nan, unacked / capacity)
         uneven = _holds((without > 0) & (without < consumers), without)
+        paused = _numbers(rows["consumers_paused"]) / consumers
         all_blocked = _holds(blocked >= consumers, blocked)
     some = consumers > 0
     return {
@@ -140,6 +146,7 @@ def _of_each(rows: pa.Table) -> dict[str, np.ndarray]:
         "stats_uneven_share": np.where(some & ~one_active, uneven, np.nan),
         "stats_blocked_share": np.where(some & ~one_active, all_blocked, np.nan),
         "stats_draining_share": _holds(draining > 0, draining),
+        "stats_paused_share": np.where(some, paused, np.nan),
     }
 
 

@@ -28,6 +28,7 @@ UNEXPLAINED = "PulsarBacklogGrowsUnexplained"
 THROTTLING_AND_GROWING = "PulsarThrottlingWhileBacklogGrows"
 DISPATCH_THROTTLED = "PulsarDispatchThrottled"
 LIMIT_NEARLY_USED, PUBLISH_THROTTLED = "PulsarDispatchLimitNearlyUsed", "PulsarPublishThrottled"
+QUOTA_STOPS = "PulsarBacklogQuotaStopsProducers"
 LIMITS_MISSING, LIMITS_OLD = "ThrottlescopeLimitsMissing", "ThrottlescopeLimitsOld"
 
 #: The label of alerts whose first action is to add consumers. Inhibition looks for it.
@@ -92,6 +93,16 @@ def _publish_throttled(options: ExportOptions) -> str:
     # The broker resets it every 60 s: the largest value is the worst minute; increase() would be meaningless.
     pauses = f"max by ({TOPIC}) (max_over_time(pulsar_publish_rate_limit_times[{options.window}]))"
     return f"{normalized('max', TOPIC, pauses, options)} > 0"
+
+
+def _quota_stops(options: ExportOptions) -> str:
+    # A quota that evicts keeps its topic published: nothing published is what the two that stop producers show.
+    full = (
+        f"max by ({TOPIC}) (pulsar_storage_backlog_size)\n"
+        f"  >= (max by ({TOPIC}) (pulsar_storage_backlog_quota_limit) > 0)\n"
+        f"  unless max by ({TOPIC}) (pulsar_rate_in) > 0"
+    )
+    return normalized("max", TOPIC, full, options)
 
 
 _CAUSES = (
@@ -164,6 +175,7 @@ _SYMPTOMS = (
     AlertDefinition(
         PUBLISH_THROTTLED, "info", {"action": "look"}, _publish_throttled, subject="topic", real_if=None
     ),
+    AlertDefinition(QUOTA_STOPS, "warning", {"action": "look"}, _quota_stops, subject="topic", real_if=None),
 )
 _LIMITS_READ = (
     AlertDefinition(

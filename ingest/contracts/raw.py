@@ -86,6 +86,8 @@ POLICIES = Table(
                 "topic_replicator_dispatch_rate",
                 "global_topic_replicator_dispatch_rate",
                 "topic_publish_rate",
+                "global_topic_publish_rate",
+                "resource_group",
                 "partition_count",
                 "topic_owner",
                 "topic_subscriptions",
@@ -194,6 +196,24 @@ TOPIC_STATS = Table(
             pa.float64(),
             "age of its oldest entry (earliestMsgPublishTimeInBacklog); else oldestBacklogMessageAgeSeconds, of the subscription, or of the "
             "topic where oldestBacklogMessageSubscriptionName names it; NULL: unknown",
+            True,
+        ),
+        Column(
+            "consumers_paused",
+            pa.int32(),
+            "consumers on a connection that the broker paused in the last minute because of what is published through it; NULL: unknown",
+            True,
+        ),
+        Column(
+            "connection_pauses",
+            pa.int64(),
+            "pauses since the broker's last stats update (publishRateLimitedTimes, at most a minute); NULL: unknown",
+            True,
+        ),
+        Column(
+            "pausing_topic",
+            pa.string(),
+            "the topic to which most is published through such a connection; NULL: none",
             True,
         ),
         DATE,

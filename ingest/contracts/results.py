@@ -189,6 +189,14 @@ _STATS = (
     _opt("stats_ack_msg_rate_max", "messages/s that the fastest consumer acknowledged, newest of them"),
     _opt("stats_backlog_age_s", "age of the subscription's oldest backlog, newest of them"),
     _opt("stats_replicated", "the subscription is replicated", pa.bool_()),
+    _opt(
+        "stats_paused_share",
+        "share of the consumers whose connection the broker paused because of what is published through it, mean of them",
+    ),
+    _opt("stats_connection_pauses", "most pauses of such a connection in a minute, newest of them"),
+    _opt(
+        "stats_pausing_topic", "the topic to which most is published through it, newest of them", pa.string()
+    ),
 )
 
 SIGNALS = Table(

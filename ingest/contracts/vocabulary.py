@@ -23,6 +23,7 @@ CAUSES = (
     "phantom_backlog",
     "filter_rejects",
     "read_limit",
+    "connection_paused",
     "remote_publish_limit",
     "remote_slow",
     "remote_quota",

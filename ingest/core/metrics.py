@@ -118,6 +118,8 @@ METRICS: dict[str, Metric] = {metric.name: metric for metric in _DEFAULT}
 #: What says that a subscription is there, and a replicator.
 BACKLOG, REPLICATION_BACKLOG = "pulsar_subscription_back_log", "pulsar_replication_backlog"
 BACKLOG_METRICS = (BACKLOG, REPLICATION_BACKLOG)
+#: What says that a topic's producers are paused.
+PUBLISH_PAUSES = "pulsar_publish_rate_limit_times"
 
 #: Metrics that say whether a source knows Pulsar at all: a broker has them whatever its switches.
 BROKER_MARKS = ("pulsar_broker_rate_out", "pulsar_version_info")

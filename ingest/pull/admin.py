@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from throttlescope.ingest.core.metrics import BACKLOG_METRICS
+from throttlescope.ingest.core.metrics import BACKLOG_METRICS, PUBLISH_PAUSES
 from throttlescope.ingest.core.system_names import is_system_topic
 from throttlescope.ingest.core.times import MINUTE_MS, block_start, dates_of
-from throttlescope.ingest.lake import Lake
+from throttlescope.ingest.lake import DataFile, Lake
 from throttlescope.ingest.lake.rows import read_files
 from throttlescope.ingest.quality.admin_scope import other_cluster, other_cluster_words, scraped_brokers
 from throttlescope.ingest.quarantine.refuse import Quarantine
 from throttlescope.ingest.sources.pulsar_admin import AdminSnapshot, AdminTopic, Failure, PulsarAdmin
 
 _PERMITS = "pulsar_consumer_available_permits"
-#: About fifteen calls each; at ten calls per second this is less than half an hour.
+#: What a broker counts is of the last minute, and may be scraped a minute later.
+PAUSED_MS = 3 * MINUTE_MS
+#: About seventeen calls each; at ten calls per second this is less than half an hour.
 MAX_TOPICS = 1000
 #: Where permits of consumers are not scraped: additional rounds of stats, and the seconds between two.
 SAMPLES, PAUSE_S = 4, 1.0
@@ -55,7 +57,8 @@ def pull_admin(
         No address can be reached, or all of them refuse us.
     """
     topics = topics_with_backlog(lake, cluster, start_ms, end_ms)
-    snapshot = admin.collect(cluster, topics[:max_topics], progress=progress)
+    publishers = topics_with_pauses(lake, cluster, end_ms)
+    snapshot = admin.collect(cluster, topics[:max_topics], publishers=publishers, progress=progress)
     answers = snapshot.policies.to_pylist()
     other = None if named_by_user else other_cluster(answers, cluster, scraped_brokers(lake, cluster, end_ms))
     if other is not None:
@@ -72,6 +75,7 @@ def pull_admin(
             pause_s=PAUSE_S,
             max_calls=SAMPLE_CALLS,
             within_s=SAMPLE_S,
+            publishers=publishers,
         )
         snapshot.topic_stats = pa.concat_tables([snapshot.topic_stats, sampled.topic_stats])
         snapshot.failures += sampled.failures
@@ -91,13 +95,7 @@ def pull_admin(
 
 def permits_scraped(lake: Lake, cluster: str, start_ms: int, end_ms: int) -> bool:
     """Whether the lake has permits of a cluster's consumers in [start_ms, end_ms): its brokers show consumer metrics."""
-    return bool(
-        lake.files(
-            "samples",
-            partition={"metric_name": [_PERMITS], "date": dates_of(start_ms, end_ms)},
-            between={"block_start_ms": (block_start(start_ms), end_ms - 1), "cluster": (cluster, cluster)},
-        )
-    )
+    return bool(_files_of(lake, (_PERMITS,), cluster, start_ms, end_ms))
 
 
 def topics_with_backlog(lake: Lake, cluster: str, start_ms: int, end_ms: int) -> list[AdminTopic]:
@@ -105,11 +103,30 @@ def topics_with_backlog(lake: Lake, cluster: str, start_ms: int, end_ms: int) ->
 
     The one with the largest backlog comes first.
     """
-    files = lake.files(
+    return _topics_above_zero(lake, BACKLOG_METRICS, cluster, start_ms, end_ms)
+
+
+def topics_with_pauses(lake: Lake, cluster: str, end_ms: int) -> list[AdminTopic] | None:
+    """Topics of which the broker paused producers in the last minutes, the most often paused first; None where that is not scraped."""
+    start_ms = end_ms - PAUSED_MS
+    if not _files_of(lake, (PUBLISH_PAUSES,), cluster, start_ms, end_ms):
+        return None
+    return _topics_above_zero(lake, (PUBLISH_PAUSES,), cluster, start_ms, end_ms)
+
+
+def _files_of(lake: Lake, metrics: Sequence[str], cluster: str, start_ms: int, end_ms: int) -> list[DataFile]:
+    return lake.files(
         "samples",
-        partition={"metric_name": BACKLOG_METRICS, "date": dates_of(start_ms, end_ms)},
+        partition={"metric_name": list(metrics), "date": dates_of(start_ms, end_ms)},
         between={"block_start_ms": (block_start(start_ms), end_ms - 1), "cluster": (cluster, cluster)},
     )
+
+
+def _topics_above_zero(
+    lake: Lake, metrics: Sequence[str], cluster: str, start_ms: int, end_ms: int
+) -> list[AdminTopic]:
+    """Topics of which a metric was above zero, with the partitions concerned; the one with the highest value comes first."""
+    files = _files_of(lake, metrics, cluster, start_ms, end_ms)
     peak_of: dict[str, float] = {}
     for file in files:
         rows = read_files(
@@ -127,7 +144,7 @@ def topics_with_backlog(lake: Lake, cluster: str, start_ms: int, end_ms: int) ->
         return []
     partitions_of: dict[str, set[int]] = {}
     largest: dict[str, float] = {}
-    where = pc.field("metric_name").isin(BACKLOG_METRICS) & (pc.field("cluster") == cluster)
+    where = pc.field("metric_name").isin(list(metrics)) & (pc.field("cluster") == cluster)
     # Labels of series that had none are not wanted: they are the most of a fleet.
     where &= pc.field("series_id").isin(list(peak_of))
     for row in lake.read("series", columns=["series_id", "labels"], where=where).to_pylist():

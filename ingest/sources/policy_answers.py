@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 #: Partitions of a topic that are believed.
 MOST_PARTITIONS = 10_000
 _BEYOND = 2**63
+_GROUP_RATES = ("publishRateInMsgs", "publishRateInBytes", "dispatchRateInMsgs", "dispatchRateInBytes")
 _PUBLISH_RATES = ("publishThrottlingRateInMsg", "publishThrottlingRateInByte")
 _RATES = ("dispatchThrottlingRateInMsg", "dispatchThrottlingRateInByte", "ratePeriodInSecond")
 _QUOTA_LIMITS = ("limitSize", "limitTime", "limit")
@@ -22,7 +23,8 @@ _RETENTION = ("retentionTimeInMinutes", "retentionSizeInMB")
 #: Settings of a broker that limits and deadlines are counted from.
 _NUMBER_SETTINGS = (
     *(f"dispatchThrottlingRate{level}In{unit}" for level in ("", "PerTopic", "PerSubscription", "PerReplicator") for unit in ("Msg", "Byte")),
-    "dispatcherMaxReadBatchSize", "dispatcherMaxReadSizeBytes", "ttlDurationDefaultInSeconds", "backlogQuotaDefaultLimitGB",
+    "maxPublishRatePerTopicInMessages", "maxPublishRatePerTopicInBytes", "brokerPublisherThrottlingMaxMessageRate",
+    "brokerPublisherThrottlingMaxByteRate", "dispatcherMaxReadBatchSize", "dispatcherMaxReadSizeBytes", "ttlDurationDefaultInSeconds", "backlogQuotaDefaultLimitGB",
     "backlogQuotaDefaultLimitBytes", "backlogQuotaDefaultLimitSecond", "messageExpiryCheckIntervalInMinutes",
     "backlogQuotaCheckIntervalInSeconds", "managedLedgerMaxLedgerRolloverTimeMinutes", "defaultRetentionTimeInMinutes",
     "defaultRetentionSizeInMB",
@@ -100,6 +102,20 @@ def _rate(answer: Any) -> str | None:
 
 def _publish_rate(answer: Any) -> str | None:
     return _object(answer) or _numbers(answer, [name for name in _PUBLISH_RATES if name in answer])
+
+
+def _publish_rates(answer: Any) -> str | None:
+    if fault := _object(answer):
+        return fault
+    for cluster, rate in answer.items():
+        if rate is not None and (fault := _publish_rate(rate)):
+            return f"{cluster}: {fault}"
+    return None
+
+
+def _resource_group(answer: Any) -> str | None:
+    # A rate that is not set is null.
+    return _object(answer) or _numbers(answer, [n for n in _GROUP_RATES if answer.get(n) is not None])
 
 
 def _numbers(answer: dict, names: Iterable[str]) -> str | None:
@@ -207,12 +223,15 @@ _TOPIC_JUDGES: dict[str, Callable[[Any], str | None]] = {
     "topic_backlog_quotas": _quotas,
     "topic_retention": _retention,
     "topic_replicator_dispatch_rate": _rate,
+    "topic_publish_rate": _publish_rate,
 }
 
 _NAMESPACE_FIELDS: dict[str, Callable[[Any], str | None]] = {
     "replication_clusters": _texts,
     "message_ttl_in_seconds": _whole,
     "backlog_quota_map": _quotas,
+    "publishMaxMessageRate": _publish_rates,
+    "resource_group_name": _text,
     "retention_policies": _retention,
 }
 
@@ -225,7 +244,7 @@ _JUDGES: dict[str, Callable[[Any], str | None]] = {
     "subscription_dispatch_rate": _rate,
     "partition_count": _count,
     "topic_owner": _owner,
-    "topic_publish_rate": _publish_rate,
+    "resource_group": _resource_group,
     "topic_subscriptions": _texts,
     **_TOPIC_JUDGES,
     **{f"global_{scope}": judge for scope, judge in _TOPIC_JUDGES.items()},

@@ -30,6 +30,12 @@ from throttlescope.ingest.sources.access import (
     public_url,
     refuse_html,
 )
+from throttlescope.ingest.sources.connections import (
+    APART_MS,
+    TopicConnections,
+    add_pauses,
+    connections_of,
+)
 from throttlescope.ingest.sources.policy_answers import answer_fault
 from throttlescope.ingest.sources.topic_stats import stats_rows, stats_table
 
@@ -39,6 +45,8 @@ _NO_SECRET = re.compile(r"(Path|File|Name|Claim|Audience)$")
 _HIDDEN = "(hidden)"
 _BROKER = re.compile(r"([A-Za-z0-9._-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])(:[0-9]{1,5})?")
 _MOST_BROKERS = 10_000
+#: Topic partitions whose producers are paused of which so many are asked who publishes, and as many of which consumers are.
+MOST_PUBLISHERS = 50
 #: How long answers may be waited for in all: so long, and so much for each question.
 _WAIT_S, _WAIT_PER_REQUEST_S = 600.0, 0.1
 
@@ -143,6 +151,7 @@ class PulsarAdmin:
         cluster: str,
         topics: Iterable[AdminTopic],
         *,
+        publishers: Iterable[AdminTopic] | None = None,
         progress: Callable[[str], None] | None = None,
     ) -> AdminSnapshot:
         """Request everything that decides the limits and deadlines of the topics' subscriptions, and the stats of their partitions.
@@ -152,14 +161,20 @@ class PulsarAdmin:
         cluster : str
             Value of the column ``cluster``.
         topics : iterable of AdminTopic
-            Those that have a backlog; nothing is requested about others.
+            Those that have a backlog.
+        publishers : iterable of AdminTopic, optional
+            All whose producers are paused: their stats say which connections, and consumers on these have theirs read again. Where
+            they are not given, which consumers are on a paused connection is known only of what is found.
 
         Raises
         ------
         SourceError
             No address can be reached, or all of them refuse us.
         """
-        return _Collection(self, cluster, list(dict.fromkeys(topics)), progress).run()
+        collection = _Collection(self, cluster, list(dict.fromkeys(topics)), progress)
+        if publishers is not None:
+            collection.publishers = list(dict.fromkeys(publishers))
+        return collection.run()
 
     def sample(
         self,
@@ -170,6 +185,7 @@ class PulsarAdmin:
         pause_s: float,
         max_calls: int,
         within_s: float,
+        publishers: Iterable[AdminTopic] | None = None,
     ) -> AdminSnapshot:
         """Request the stats of some partitions several times: what changes many times a second shows only in shares.
 
@@ -185,8 +201,12 @@ class PulsarAdmin:
             Partitions that would take more calls in all are left out.
         within_s : float
             No request starts later than this.
+        publishers : iterable of AdminTopic, optional
+            As in :meth:`collect`; each is one call.
         """
         collection = _Collection(self, cluster, list(dict.fromkeys(topics)), None)
+        if publishers is not None:
+            collection.publishers = list(dict.fromkeys(publishers))
         return collection.sample(rounds, pause_s, max_calls, time.monotonic() + within_s)
 
     def get(self, path: str, base: str | None = None, **params: str) -> str:
@@ -266,6 +286,9 @@ class _Collection:
         self.web_address = urlsplit(admin.urls[0]).netloc
         # Namespaces of more than one cluster: their topics have replicators.
         self.replicated: set[str] = set()
+        self.publishers: list[AdminTopic] | None = None
+        self.connections: list[TopicConnections] = []
+        self._all_paused_seen = False
 
     def run(self) -> AdminSnapshot:
         requests, size = self.admin.requests, self.admin.bytes
@@ -283,11 +306,16 @@ class _Collection:
         )
         if self.failures and not self.policies:
             self._give_up()
-        for namespace in dict.fromkeys(topic.namespace for topic in self.topics):
+        groups: dict[str, None] = {}
+        for namespace in dict.fromkeys(topic.namespace for topic in (*self.topics, *(self.publishers or ()))):
             path = "/".join(quote(part, safe="") for part in namespace.split("/"))
             policies = self._ask("namespace", namespace, f"/admin/v2/namespaces/{path}")
             if isinstance(policies, dict) and len(policies.get("replication_clusters") or ()) > 1:
                 self.replicated.add(namespace)
+            if isinstance(policies, dict) and policies.get("resource_group_name"):
+                groups[policies["resource_group_name"]] = None
+        for group in groups:
+            self._ask("resource_group", group, f"/admin/v2/resourcegroups/{quote(group, safe='')}")
         for i, topic in enumerate(self.topics):
             if self._is_too_slow("topic", [topic.name for topic in self.topics[i:]]):
                 break
@@ -296,6 +324,8 @@ class _Collection:
                     f"{i} of {len(self.topics)} topics, {self.admin.requests - requests} admin calls"
                 )
             self._topic(topic)
+        else:
+            self._read_connections()
         return self._snapshot(requests, size)
 
     def sample(self, rounds: int, pause_s: float, max_calls: int, until_s: float) -> AdminSnapshot:
@@ -315,9 +345,11 @@ class _Collection:
                 if len(self.failures) == failed:
                     answered.append((topic, partition))
             wanted = answered
+        self._all_paused_seen = self._read_publishers(until_s)
         return self._snapshot(requests, size)
 
     def _snapshot(self, requests: int, size: int) -> AdminSnapshot:
+        add_pauses(self.stats, self.connections, all_paused_seen=self._all_paused_seen)
         contract = TABLES["policies"]
         schema = pa.schema([(column.name, column.type) for column in contract.columns])
         return AdminSnapshot(
@@ -387,6 +419,7 @@ class _Collection:
             *(of_replicators if topic.namespace in self.replicated else ()),
             ("topic_dispatch_rate", "dispatchRate"),
             ("topic_subscription_dispatch_rate", "subscriptionDispatchRate"),
+            ("topic_publish_rate", "publishRate"),
             # What takes messages away, and what keeps them: transforms/deadlines resolves these.
             ("topic_message_ttl", "messageTTL"),
             ("topic_backlog_quotas", "backlogQuotaMap"),
@@ -408,13 +441,53 @@ class _Collection:
             # The age of a backlog costs the broker one read of a subscription: once in a walk.
             self._stats(topic, partition, getEarliestTimeInBacklog="true")
 
-    def _stats(self, topic: AdminTopic, partition: int, **params: str) -> None:
+    def _read_connections(self) -> None:
+        """Find the consumers on connections that are paused; their stats have to be of the same minute as those of the producers."""
+        for topic in self.publishers or ():
+            if topic.name not in {one.name for one in self.topics}:
+                path = f"/admin/v2/{topic.path}/publishRate"
+                self._ask("topic_publish_rate", topic.name, path)
+                self._ask("global_topic_publish_rate", topic.name, path, isGlobal="true")
+        seen = list(self.connections)
+        self._all_paused_seen = self._read_publishers()
+        if not self.publishers or not self.connections:
+            return
+        newest_ms = max(one.observed_ms for one in self.connections)
+        addresses = {address for one in self.connections[len(seen) :] for address in one.publishers}
+        again = {
+            one.place
+            for one in seen
+            if newest_ms - one.observed_ms > APART_MS
+            and addresses.intersection(address for names in one.consumers.values() for address in names)
+        }
+        for name, partition in sorted(again)[:MOST_PUBLISHERS]:
+            self._stats(AdminTopic(name), partition)
+
+    def _read_publishers(self, until_s: float | None = None) -> bool:
+        """Read who publishes to the topics whose producers are paused; whether all of them answered."""
+        if self.publishers is None:
+            return False
+        wanted = [(topic, n) for topic in self.publishers for n in topic.partitions or (-1,)]
+        failed = len(self.failures)
+        for topic, partition in wanted[:MOST_PUBLISHERS]:
+            if until_s is not None and time.monotonic() >= until_s:
+                return False
+            self._stats(topic, partition, keep=False)
+        return len(wanted) <= MOST_PUBLISHERS and len(self.failures) == failed
+
+    def _stats(self, topic: AdminTopic, partition: int, *, keep: bool = True, **params: str) -> None:
+        """Read stats: who is connected, and, if they are to be kept, their rows."""
         physical = topic.physical(partition)
         observed_ms = round(time.time() * 1000)
         try:
             body = self.admin.get(f"/admin/v2/{physical.path}/stats", getPreciseBacklog="true", **params)
         except SourceError as error:
             self._failed("topic_stats", physical.name, error)
+            return
+        connections = connections_of(self.cluster, topic.name, partition, observed_ms, body)
+        if connections is not None:
+            self.connections.append(connections)
+        if not keep:
             return
         row = {
             "cluster": self.cluster,

@@ -30,6 +30,7 @@ from throttlescope.ingest.core.labels import topic_and_partition
 from throttlescope.ingest.core.selector import NAME_LABEL, Selector
 from throttlescope.ingest.core.series import Meter, SampleBatch
 from throttlescope.ingest.core.times import date_of
+from throttlescope.ingest.sources.connections import add_pauses, connections_of
 from throttlescope.ingest.sources.topic_stats import stats_rows, stats_table
 
 FORMAT = 1
@@ -366,17 +367,15 @@ def _policies(clusters: tuple[str, ...], lines: list[dict[str, Any]]) -> pa.Tabl
 
 
 def _topic_stats(clusters: tuple[str, ...], lines: list[dict[str, Any]]) -> pa.Table:
-    rows = []
+    rows, connections = [], []
     for line in lines:
         namespace = "/".join(line["topic"].split("://", 1)[1].split("/")[:2])
-        rows += stats_rows(
-            _cluster_of(line, clusters),
-            namespace,
-            line["topic"],
-            line["partition"],
-            line["observed_ms"],
-            line["body"] or "",
-        )
+        cluster, at_ms, body = _cluster_of(line, clusters), line["observed_ms"], line["body"] or ""
+        rows += stats_rows(cluster, namespace, line["topic"], line["partition"], at_ms, body)
+        if (one := connections_of(cluster, line["topic"], line["partition"], at_ms, body)) is not None:
+            connections.append(one)
+    # The lab asks about every topic that it publishes to.
+    add_pauses(rows, connections, all_paused_seen=True)
     return stats_table(rows)
 
 

@@ -79,6 +79,12 @@ def _refuse_what_is_not_modelled(scenario: Scenario) -> None:
             raise ScenarioError(
                 f"topics.{number}.backlog_quota: the simulator has no backlog quotas; leave it out"
             )
+    for kind, items in (("producers", scenario.producers), ("subscriptions", scenario.subscriptions)):
+        for number, item in enumerate(items):
+            if item.client is not None:
+                raise ScenarioError(
+                    f"{kind}.{number}.client: the simulator has no connections that clients share; leave it out"
+                )
     for state in scenario.timeline:
         for step in state.interventions:
             if isinstance(step, _ONLY_REAL):

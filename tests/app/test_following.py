@@ -186,7 +186,7 @@ class Admin:
     def __init__(self):
         self.requests, self.requested_topics, self.rate, self.error, self.cluster = 0, [], 100, None, None
 
-    def collect(self, cluster, topics, progress=None):
+    def collect(self, cluster, topics, publishers=None, progress=None):
         if self.error is not None:
             raise self.error
         self.requests += 1 + len(topics)

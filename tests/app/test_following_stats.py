@@ -11,7 +11,7 @@ from throttlescope.app.pipeline.follow.signals import HourlySignals
 from throttlescope.app.pipeline.follow.stats import StatsWatch
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.core.errors import SourceError
-from throttlescope.ingest.core.metrics import BACKLOG
+from throttlescope.ingest.core.metrics import BACKLOG, PUBLISH_PAUSES
 from throttlescope.ingest.core.times import BLOCK_MS, MINUTE_MS, block_start
 from throttlescope.ingest.lake import Lake
 from throttlescope.ingest.sources.pulsar_admin import AdminSnapshot, AdminTopic, Failure
@@ -123,3 +123,23 @@ def test_unstored_stats_count_as_evidence(watch):
     watch.store()
     signals.build([hour_ms])
     assert sampled() == before
+
+
+def test_window_names_paused_topics():
+    times_ms = np.arange(T - 600_000, T, 15_000)
+    window = SampleWindow()
+    assert window.topics_with_pauses("prod", 0) is None
+    for topic, values in {"loud": [0.0] * 30 + [7.0] * 10, "was": [9.0] * 30 + [0.0] * 10}.items():
+        name = f"persistent://t/n/{topic}"
+        labels = {"__name__": PUBLISH_PAUSES, "cluster": "prod", "topic": name, "partition": "-1"}
+        window.put_before(PUBLISH_PAUSES, {topic: Series(labels, times_ms, np.array(values))}, T + BLOCK_MS)
+    found = window.topics_with_pauses("prod", T - 120_000)
+    assert found == [AdminTopic("persistent://t/n/loud", (-1,))]
+    assert window.topics_with_pauses("other", 0) == []
+
+
+def test_paused_topics_are_sampled_too(watch):
+    loud = AdminTopic("persistent://t/n/loud", (-1,))
+    watch.look("prod", (ONE,), publishers=[loud])
+    watch.end(30)
+    assert watch.admin.sampled_topics[0][2]["publishers"] == [loud]

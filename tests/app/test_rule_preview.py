@@ -160,7 +160,8 @@ def test_exported_alerts_have_known_kinds():
         for rule in previewed.alerts:
             kind = kind_of(rule)
             assert (kind is None) == (
-                one.name in (a.PUBLISH_THROTTLED, a.REPLICATION_GROWS, a.LIMITS_MISSING, a.LIMITS_OLD)
+                one.name
+                in (a.PUBLISH_THROTTLED, a.QUOTA_STOPS, a.REPLICATION_GROWS, a.LIMITS_MISSING, a.LIMITS_OLD)
             )
             if kind is not None:
                 assert not kind.fits("neither", "healthy")

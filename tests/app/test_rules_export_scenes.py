@@ -230,6 +230,19 @@ def test_publish_throttling_raises_an_alert(rules):
     assert set(fired(rules, *quiet, gauge(metric, 50.0))) == {a.PUBLISH_THROTTLED}
 
 
+def test_full_quota_that_stops_producers_alerts(rules):
+    """A quota that evicts keeps its topic published."""
+    quiet = scene(dispatched=100.0, start=0.0)
+    full = [
+        gauge("pulsar_storage_backlog_size", 9000.0),
+        gauge("pulsar_storage_backlog_quota_limit", 8000.0),
+    ]
+    stopped, published = gauge("pulsar_rate_in", 0.0), gauge("pulsar_rate_in", 5.0)
+    assert set(fired(rules, *quiet, *full, stopped)) == {a.QUOTA_STOPS}
+    assert fired(rules, *quiet, *full, published) == {}
+    assert fired(rules, *quiet, full[0], gauge("pulsar_storage_backlog_quota_limit", -1.0), stopped) == {}
+
+
 def test_old_or_missing_limits_alert(rules):
     observed = "throttlescope_limits_observed_timestamp_seconds"
     fresh = Series({"__name__": observed, "cluster": "c"}, TIMES_MS, TIMES_MS / 1000 - 3600)

@@ -19,6 +19,8 @@ from tests.lab.parts import PartMissing, broker_jars, java_binary, prometheus_bi
 from tests.lab.prometheus import running_prometheus
 from throttlescope.app.rules_export.alert_rules import PUBLISH_THROTTLED, alerts
 from throttlescope.app.rules_export.options import ExportOptions
+from throttlescope.ingest.sources.pulsar_admin import AdminSnapshot, AdminTopic, PulsarAdmin
+from throttlescope.transforms.limits import publish_limits
 
 pytestmark = [pytest.mark.broker, pytest.mark.prometheus, pytest.mark.timeout(600)]
 
@@ -36,16 +38,19 @@ LIMIT_MSG_PER_S, PENDING_MSG = 20, 100
 ZERO_AFTER_S = PENDING_MSG / LIMIT_MSG_PER_S + STATS_EVERY_S + 2 * SCRAPE_S
 #: Published to ``limited`` with a limit; to ``shared`` over the same connection and to ``apart`` over another without one.
 TOPICS = ("limited", "shared", "apart")
+#: Subscriptions of ``apart``: one on the connection that is paused, one on the other.
+CONSUMERS = ("waits", "free")
 
 
 @dataclass
 class Seen:
-    """Samples of the metric by topic, as (second, value), when publishing ended, and whom the exported alert names."""
+    """Samples of the metric by topic, as (second, value), when publishing ended, whom the exported alert names, and what was asked meanwhile."""
 
     samples: dict[str, list[tuple[float, float]]]
     limited_until_s: float
     named_by_alert: set[str]
     named_after_lull: set[str]
+    admin: AdminSnapshot
 
 
 @contextlib.contextmanager
@@ -73,6 +78,22 @@ def publishing(client: pulsar.Client, topic: str, msg_per_s: float) -> Iterator[
         producer.close()
 
 
+def consuming(stack: contextlib.ExitStack, client: pulsar.Client, name: str) -> None:
+    """A consumer of ``apart`` that acknowledges at once."""
+    consumer = client.subscribe("persistent://lab/shop/apart", name, receiver_queue_size=10)
+    done = threading.Event()
+
+    def receive() -> None:
+        while not done.is_set():
+            with contextlib.suppress(pulsar.Timeout):
+                consumer.acknowledge(consumer.receive(timeout_millis=500))
+
+    thread = threading.Thread(target=receive, daemon=True)
+    thread.start()
+    stack.callback(thread.join, 30)
+    stack.callback(done.set)
+
+
 @pytest.fixture(scope="module")
 def seen(tmp_path_factory: pytest.TempPathFactory) -> Seen:
     try:
@@ -98,6 +119,8 @@ def _seen(stack: contextlib.ExitStack, broker, folder: Path) -> Seen:
         "metrics_path": "/metrics/",
         "static_configs": [{"targets": [broker.web_address]}],
     }
+    admin.call("PUT", "/resourcegroups/small", {"publishRateInMsgs": 900, "dispatchRateInMsgs": 1})
+    admin.call("POST", "/namespaces/lab/shop/resourcegroup/small")
     prometheus = stack.enter_context(
         running_prometheus(
             [job], scratch_dir=folder / "prometheus", scrape_interval_s=SCRAPE_S, max_lifetime_s=500
@@ -111,6 +134,8 @@ def _seen(stack: contextlib.ExitStack, broker, folder: Path) -> Seen:
     ]
     for client in clients:
         stack.callback(client.close)
+    for client, name in zip(clients, CONSUMERS, strict=True):
+        consuming(stack, client, name)
     with (
         publishing(clients[0], "limited", 100),
         publishing(clients[0], "shared", 10),
@@ -120,9 +145,13 @@ def _seen(stack: contextlib.ExitStack, broker, folder: Path) -> Seen:
         # Sent to the very end: what is exceeded here is exceeded at every scrape.
         until_s = time.time()
         named = _named(prometheus, "1m")
+        topics = [AdminTopic(f"persistent://lab/shop/{name}", (-1,)) for name in TOPICS]
+        asked = PulsarAdmin([broker.admin_url], calls_per_s=100).collect(
+            "lab", topics[2:], publishers=topics[:2]
+        )
     time.sleep(AFTER_S)
     samples = {topic: _samples(prometheus, topic) for topic in TOPICS}
-    return Seen(samples, until_s, named, _named(prometheus, f"{AFTER_S - ZERO_AFTER_S:.0f}s"))
+    return Seen(samples, until_s, named, _named(prometheus, f"{AFTER_S - ZERO_AFTER_S:.0f}s"), asked)
 
 
 def _named(prometheus, window: str) -> set[str]:
@@ -155,6 +184,28 @@ def test_count_is_zero_after_producers_stop(seen: Seen) -> None:
 def test_pause_counts_for_all_connection_topics(seen: Seen) -> None:
     assert max(value for _, value in seen.samples["shared"]) > 5
     assert {value for _, value in seen.samples["apart"]} == {0.0}
+
+
+def test_consumer_on_paused_connection_is_found(seen: Seen) -> None:
+    """It waits for the connection: 5 s of what is pending at the limit, for 10 messages of its queue, under 10 msg/s."""
+    rows = {row["subscription"]: row for row in seen.admin.topic_stats.to_pylist()}
+    assert rows.keys() == set(CONSUMERS)
+    assert (rows["waits"]["consumers_paused"], rows["free"]["consumers_paused"]) == (1, 0)
+    assert rows["waits"]["pausing_topic"] == "persistent://lab/shop/limited"
+    assert rows["waits"]["connection_pauses"] > 0
+    assert rows["waits"]["backlog_entries"] > 100 > rows["free"]["backlog_entries"]
+    assert rows["waits"]["permits_max"] == 0
+
+
+def test_limits_of_publishing_are_resolved(seen: Seen) -> None:
+    assert seen.admin.failures == []
+    found = {(one.level, one.owner): one for one in publish_limits(seen.admin.policies.to_pylist())}
+    limited = found["topic", "persistent://lab/shop/limited"]
+    assert (limited.rate_msg, limited.rate_bytes, limited.set_by) == (LIMIT_MSG_PER_S, None, "topic_policy")
+    assert found["topic", "persistent://lab/shop/apart"].set_by == "none"
+    group = found["resource_group", "small"]
+    assert (group.rate_msg, group.namespaces) == (900, ("lab/shop",))
+    assert [one.rate_msg for (level, _), one in found.items() if level == "broker"] == [None]
 
 
 def test_the_exported_alert_fires_and_ends(seen: Seen) -> None:

@@ -45,6 +45,8 @@ _PATHS = {
     "global_topic_backlog_quotas": "/admin/v2/persistent/{topic}/backlogQuotaMap?isGlobal=true",
     "topic_retention": "/admin/v2/persistent/{topic}/retention",
     "global_topic_retention": "/admin/v2/persistent/{topic}/retention?isGlobal=true",
+    "topic_publish_rate": "/admin/v2/persistent/{topic}/publishRate",
+    "global_topic_publish_rate": "/admin/v2/persistent/{topic}/publishRate?isGlobal=true",
     "partition_count": "/admin/v2/persistent/{topic}/partitions",
     "topic_subscriptions": "/admin/v2/persistent/{topic}/subscriptions",
     "topic_owner": "/lookup/v2/topic/persistent/{topic}",
@@ -52,7 +54,9 @@ _PATHS = {
 }
 #: Asked since, and not in the recording.
 NOT_RECORDED = tuple(
-    scope for scope in _PATHS if scope.endswith(("_message_ttl", "_backlog_quotas", "_retention"))
+    scope
+    for scope in _PATHS
+    if scope.endswith(("_message_ttl", "_backlog_quotas", "_retention", "_publish_rate"))
 )
 
 
@@ -288,7 +292,7 @@ def test_no_more_calls_than_allowed(answers) -> None:
     with serve(answers, seen=seen) as url:
         PulsarAdmin([url], calls_per_s=20).collect("prod", [AdminTopic(TOPIC, (0,))])
     times = [at for at, _, _ in seen]
-    assert len(times) == 21
+    assert len(times) == 23
     for i in range(len(times) - 11):
         assert times[i + 11] - times[i] >= 0.45, (
             "eleven calls take half a second, or a little less by the clock"
@@ -302,6 +306,46 @@ def test_topic_owner_gets_same_credentials(answers) -> None:
         snapshot = collected(url, access=Access(token="s3cret"))  # noqa: S106
     assert snapshot.failures == []
     assert {headers.get("Authorization") for _, _, headers in seen} == {"Bearer s3cret"}
+
+
+def test_paused_producers_name_their_consumers(answers) -> None:
+    """Two calls more for each topic, and for one that nobody waits on only who publishes, and its limits."""
+    path = "/admin/v2/persistent/lab/sub-msg-large/orders-partition-0/stats?getPreciseBacklog=true"
+    stats = json.loads(answers[path])
+    shared = stats["subscriptions"]["billing"]["consumers"][0]["address"]
+    count = len(stats["subscriptions"]["billing"]["consumers"])
+    loud = stats | {"publishRateLimitedTimes": 77, "publishers": [{"address": shared, "msgRateIn": 5.0}]}
+    other = "/admin/v2/persistent/lab/other/imports"
+    told = answers | {
+        f"{other}/stats?getPreciseBacklog=true": json.dumps(loud),
+        f"{other}/publishRate": '{"publishThrottlingRateInMsg": 20, "publishThrottlingRateInByte": -1}',
+        f"{other}/publishRate?isGlobal=true": "",
+        "/admin/v2/namespaces/lab/other": '{"resource_group_name": "small"}',
+        "/admin/v2/resourcegroups/small": '{"publishRateInMsgs": 100, "publishRateInBytes": null}',
+    }
+    imports, seen = AdminTopic("persistent://lab/other/imports", (-1,)), []
+    with serve(told, seen=seen) as url:
+        admin = PulsarAdmin([url], calls_per_s=FAST)
+        snapshot = admin.collect("prod", [AdminTopic(TOPIC, (0,))], publishers=[imports])
+    assert snapshot.failures == []
+    (row,) = snapshot.topic_stats.to_pylist()
+    of_one_address = sum(one["address"] == shared for one in stats["subscriptions"]["billing"]["consumers"])
+    assert 1 <= of_one_address <= count
+    assert (row["consumers_paused"], row["connection_pauses"]) == (of_one_address, 77)
+    assert row["pausing_topic"] == imports.name
+    scopes = {(one["scope"], one["key"]) for one in snapshot.policies.to_pylist()}
+    assert {("resource_group", "small"), ("topic_publish_rate", imports.name)} <= scopes
+    assert len(seen) == 23 + 5
+
+
+def test_nobody_is_paused_where_none_was(answers) -> None:
+    topics = [AdminTopic(TOPIC, (0,))]
+    with serve(answers) as url:
+        admin = PulsarAdmin([url], calls_per_s=FAST)
+        asked = admin.collect("prod", topics, publishers=[]).topic_stats.to_pylist()
+        not_asked = admin.collect("prod", topics).topic_stats.to_pylist()
+    assert [row["consumers_paused"] for row in asked] == [0]
+    assert [row["consumers_paused"] for row in not_asked] == [None]
 
 
 def redirecting(target: str, other: str, of: str = ""):

@@ -54,6 +54,9 @@ def record(
     ] = 0,
     commit: Annotated[bool, typer.Option(help="Commit each finished recording.")] = True,
     chosen: SetName = "default",
+    count_cpu: Annotated[
+        bool, typer.Option(help="Void a recording whose processes waited long for a CPU.")
+    ] = True,
 ) -> None:
     """Record every scenario that has no recording yet; of a set of fleets, every fleet (``--only`` takes its seed)."""
     if chosen in FLEET_SETS:
@@ -67,6 +70,7 @@ def record(
     batches = plan([s for s in scenarios if _recorded(places, s.name) is None], which)
     if batch is not None:
         batches = batches[batch - 1 : batch]
+    go_first()
     outcomes = _run(
         batches,
         which.scenarios,
@@ -75,6 +79,7 @@ def record(
         hold,
         commit=commit and out is None,
         warm_up_s=which.warm_up_s,
+        count_cpu=count_cpu,
     )
     if out is None:
         _note_dropped(outcomes, which.dropped_file, commit)
@@ -223,6 +228,7 @@ def _run(
     *,
     commit: bool,
     warm_up_s: float = 0,
+    count_cpu: bool = True,
 ) -> list[Outcome]:
     files = {path.stem: path for path in folder.glob("*.yaml")}
     outcomes: list[Outcome] = []
@@ -259,7 +265,7 @@ def _run(
                         pool.submit(
                             run_group, group, files, out_dir, scratch_root / group.name,
                             say=console.log, tick=tick, done=done, hold_s=hold_s if last else 0,
-                            warm_up_s=warm_up_s,
+                            warm_up_s=warm_up_s, count_cpu=count_cpu,
                         )
                     )  # fmt: skip
                 for future, group in zip(futures, groups, strict=True):

@@ -48,7 +48,7 @@ class Admin:
                 self.call("PUT", f"{path}/partitions", topic.partitions)
             else:
                 self.call("PUT", path)
-            self._set_policies(path, topic)
+            self._set_policies(path, f"/namespaces/{scenario.namespace}", topic)
         for item in scenario.subscriptions:
             for topic in item.reads:
                 path = f"/persistent/{scenario.namespace}/{topic}"
@@ -57,8 +57,8 @@ class Admin:
                     # Topics are not made on their own here, and the client asks for this one.
                     self.call("PUT", f"{path}-{item.name}-DLQ")
 
-    def _set_policies(self, path: str, topic: Topic) -> None:
-        """Write the topic policies that a scenario gives to a topic."""
+    def _set_policies(self, path: str, namespace_path: str, topic: Topic) -> None:
+        """Write the policies that a scenario gives to a topic."""
         for name, value in (
             ("maxUnackedMessagesOnConsumer", topic.max_unacked_per_consumer),
             ("maxUnackedMessagesOnSubscription", topic.max_unacked_per_subscription),
@@ -67,9 +67,10 @@ class Admin:
                 self.call("POST", f"{path}/{name}", value)
         if topic.publish_rate is not None:
             rate = topic.publish_rate
+            place = path if rate.set_at == "topic" else namespace_path
             self.call(
                 "POST",
-                f"{path}/publishRate",
+                f"{place}/publishRate",
                 {
                     "publishThrottlingRateInMsg": rate.msg or -1,
                     "publishThrottlingRateInByte": rate.bytes or -1,

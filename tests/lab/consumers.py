@@ -15,6 +15,7 @@ from typing import Any
 
 import pulsar
 
+from tests.lab.producers import new_client
 from throttlescope.models.throttling.scenario import Subscription
 from throttlescope.models.throttling.scenario.load import Redelivery
 
@@ -34,12 +35,19 @@ _SUBSCRIBE_TRIES = 4
 class SubscriptionLoad:
     """The consumers of a subscription, whose number and speed can change while they run."""
 
-    def __init__(self, spec: Subscription, topics: list[str], service_url: str, logger: Any) -> None:
+    def __init__(
+        self,
+        spec: Subscription,
+        topics: list[str],
+        service_url: str,
+        logger: Any,
+        client: pulsar.Client | None = None,
+    ) -> None:
         self.spec = spec
         self.ack, self.redelivery = spec.ack, spec.redelivery
         self._further_ms, self._each_ms = spec.processing_ms, spec.each_processing_ms
         self._topics, self._service_url, self._logger = topics, service_url, logger
-        self._client: pulsar.Client | None = None
+        self._client = client
         self._workers: list[_Worker] = []
         self._departed = {"acked": 0, "nacked": 0, "late_s": 0.0}
         self._lock = threading.Lock()
@@ -48,9 +56,7 @@ class SubscriptionLoad:
         """Connect or disconnect consumers until there are that many."""
         with self._lock:
             if self._client is None:
-                self._client = pulsar.Client(
-                    self._service_url, logger=self._logger, io_threads=1, message_listener_threads=1
-                )
+                self._client = new_client(self._service_url, self._logger)
             while len(self._workers) < consumers:
                 worker = _Worker(self, self._subscribe(), self._takes_ms(len(self._workers)) / 1000)
                 worker.start()

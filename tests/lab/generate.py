@@ -12,7 +12,7 @@ import typer
 import yaml
 
 from tests.lab.capable import lab_refuses
-from tests.lab.drawn import FAMILIES, drawn
+from tests.lab.drawn import FAMILIES, PUBLISHING, drawn
 from throttlescope.models.throttling.scenario import Scenario
 
 app = typer.Typer(add_completion=False)
@@ -38,9 +38,11 @@ def generate(
     kept_aside: Annotated[bool, typer.Option("--kept-aside", help="Mark them as held-out.")] = False,
 ) -> None:
     """Write scenario files with drawn parameters."""
-    unknown = [name for name in family or () if name not in FAMILIES]
+    unknown = [name for name in family or () if name not in {**FAMILIES, **PUBLISHING}]
     if unknown:
-        raise typer.BadParameter(f"no family {', '.join(unknown)}; there are {', '.join(FAMILIES)}")
+        raise typer.BadParameter(
+            f"no family {', '.join(unknown)}; there are {', '.join((*FAMILIES, *PUBLISHING))}"
+        )
     out.mkdir(parents=True, exist_ok=True)
     for name in family or FAMILIES:
         for number in range(first, first + count):

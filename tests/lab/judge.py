@@ -57,6 +57,8 @@ def judge(
     start_ms: int,
     end_ms: int,
     out_dir: Path,
+    *,
+    count_cpu: bool = True,
 ) -> Outcome:
     """Decide whether a scenario counts, and write its recording if it does.
 
@@ -72,13 +74,15 @@ def judge(
         The scenario's range.
     out_dir
         Where recordings go.
+    count_cpu
+        Whether processes that waited for a CPU make the recording void.
     """
     scenario = evidence.scenario
     if evidence.failure:
         return Outcome(scenario, "voided", [evidence.failure])
     spans = _spans(evidence.changes, end_ms)
     rows = [row for row in pressure if start_ms <= int(row["at_ms"]) <= end_ms]
-    reasons, measured = void_reasons(scenario, spans, series, rows, evidence.report)
+    reasons, measured = void_reasons(scenario, spans, series, rows, evidence.report, count_cpu=count_cpu)
     confirmation = confirm(scenario, spans, series)
     if reasons:
         return Outcome(scenario, "voided", reasons, confirmation.seen)

@@ -17,7 +17,7 @@ from typing import Any
 import pulsar
 
 from tests.lab.consumers import SubscriptionLoad
-from tests.lab.producers import ProducerLoad
+from tests.lab.producers import ProducerLoad, new_client
 from throttlescope.models.throttling.scenario import Scenario
 
 REPORT_EVERY_S = 10
@@ -29,9 +29,15 @@ class ScenarioLoad:
     def __init__(self, scenario: Scenario, service_url: str, logger: Any) -> None:
         self.scenario = scenario
         prefix = f"persistent://{scenario.namespace}"
+        named = {item.client for item in (*scenario.subscriptions, *scenario.producers)} - {None}
+        shared = {name: new_client(service_url, logger) for name in named}
         self.subscriptions = {
             item.name: SubscriptionLoad(
-                item, [f"{prefix}/{topic}" for topic in item.reads], service_url, logger
+                item,
+                [f"{prefix}/{topic}" for topic in item.reads],
+                service_url,
+                logger,
+                client=shared.get(item.client),
             )
             for item in scenario.subscriptions
         }
@@ -43,6 +49,7 @@ class ScenarioLoad:
                 logger,
                 partitions=scenario.topic(item.topic).partitions,
                 until_s=scenario.duration_s,
+                client=shared.get(item.client),
             )
             for item in scenario.producers
         }

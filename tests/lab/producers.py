@@ -26,13 +26,26 @@ _ROUTING = {
 }
 
 
+def new_client(service_url: str, logger: Any) -> pulsar.Client:
+    """A client, whose producers and consumers share one connection to a broker."""
+    return pulsar.Client(service_url, logger=logger, io_threads=1, message_listener_threads=1)
+
+
 class ProducerLoad:
     """A paced producer whose rate can change while it runs."""
 
     def __init__(
-        self, spec: Producer, topic: str, service_url: str, logger: Any, *, partitions: int, until_s: float
+        self,
+        spec: Producer,
+        topic: str,
+        service_url: str,
+        logger: Any,
+        *,
+        partitions: int,
+        until_s: float,
+        client: pulsar.Client | None = None,
     ) -> None:
-        self.spec = spec
+        self.spec, self._client = spec, client
         self._topic, self._service_url, self._logger = topic, service_url, logger
         # A hot partition and its neighbours are written to by name, one producer each.
         self._topics = (
@@ -50,16 +63,14 @@ class ProducerLoad:
 
     def connect(self) -> None:
         """Open the connection, so that the start is not delayed by it."""
-        self._client = pulsar.Client(
-            self._service_url, logger=self._logger, io_threads=1, message_listener_threads=1
-        )
+        client = self._client or new_client(self._service_url, self._logger)
         batching = self.spec.batching
         options: dict[str, Any] = {"batching_enabled": batching is not None}
         if batching is not None:
             options["batching_max_messages"] = batching.max_messages
             options["batching_max_publish_delay_ms"] = batching.max_delay_ms
         self._producers = [
-            self._client.create_producer(
+            client.create_producer(
                 topic,
                 block_if_queue_full=True,
                 max_pending_messages=self.spec.max_pending,
@@ -81,7 +92,7 @@ class ProducerLoad:
         self._changed.set()
 
     def set_rate(self, rate_msg: float) -> None:
-        """Change the base rate; the shape's factor stays."""
+        """Change the base rate from now on; the shape's factor stays, and messages that are overdue are not sent any more."""
         self._rate_msg = rate_msg
         self._changed.set()
 
@@ -130,6 +141,11 @@ class ProducerLoad:
                 time.sleep(min(max(due - now, _TICK_S), 0.25))
                 continue
             while due <= now:
+                if self._changed.is_set():
+                    # What a publish limit left behind is no part of the new rate.
+                    self._changed.clear()
+                    due = time.monotonic()
+                    break
                 self.scheduled += 1
                 payload = payloads[0] if len(payloads) == 1 else chance.choices(payloads, shares)[0]
                 if keys:

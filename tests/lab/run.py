@@ -72,7 +72,10 @@ class Run:
         scratch_dir: Path,
         say: Callable[[str], None],
         done: Callable[[Outcome], None],
+        *,
+        count_cpu: bool = True,
     ) -> None:
+        self._count_cpu = count_cpu
         self.group, self.broker, self.prometheus = group, broker, prometheus
         self.out_dir, self.scratch_dir, self.say, self.done = out_dir, scratch_dir, say, done
         self.admin = Admin(broker.admin_url, broker.cluster)
@@ -221,7 +224,16 @@ class Run:
         assert self.pressure is not None
         names = ("broker", "prometheus", item.load.name)
         pressure = [row for row in self.pressure.rows if row["process"] in names]
-        outcome = judge(item.evidence, series, pressure, self._about, start_ms, end_ms, self.out_dir)
+        outcome = judge(
+            item.evidence,
+            series,
+            pressure,
+            self._about,
+            start_ms,
+            end_ms,
+            self.out_dir,
+            count_cpu=self._count_cpu,
+        )
         self.running.pop(scenario.name, None)
         self.done(outcome)
 

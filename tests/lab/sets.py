@@ -101,6 +101,23 @@ SETS = {
         batch_groups=2,
         alone_above=1000,
     ),
+    # Publish limits and the connections that they pause; drawn from seed 1, and the held-out set from seed 101.
+    "publishing": ScenarioSet(
+        SCENARIOS / "publishing",
+        MORE_RECORDINGS / "publishing" / "development",
+        (MORE_RECORDINGS / "publishing" / "development",),
+        1000,
+        False,
+        4500,
+    ),
+    "publishing-held-out": ScenarioSet(
+        SCENARIOS / "publishing_held_out",
+        MORE_RECORDINGS / "publishing" / "held_out",
+        (MORE_RECORDINGS / "publishing" / "held_out",),
+        1000,
+        False,
+        4500,
+    ),
 }
 
 

@@ -19,6 +19,7 @@ from throttlescope.models.throttling.scenario import Scenario
 _TOPIC_POLICIES = {
     "topic_dispatch_rate": "dispatchRate",
     "topic_subscription_dispatch_rate": "subscriptionDispatchRate",
+    "topic_publish_rate": "publishRate",
     "topic_message_ttl": "messageTTL",
     "topic_backlog_quotas": "backlogQuotaMap",
     "topic_retention": "retention",

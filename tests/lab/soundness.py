@@ -23,8 +23,10 @@ def void_reasons(
     series: list[Series],
     pressure: list[dict[str, Any]],
     report: dict[str, Any],
+    *,
+    count_cpu: bool = True,
 ) -> tuple[list[str], dict[str, Any]]:
-    """Return why a recording is void, and what was measured."""
+    """Return why a recording is void, and what was measured; what processes waited for a CPU is measured in any case."""
     reasons: list[str] = []
     scrapes = _scrapes(scenario, series)
     interval_s = scenario.scrape_interval_s
@@ -38,7 +40,7 @@ def void_reasons(
         reasons.append(f"{scrapes['failed']} scrapes failed")
     cpu = waits(pressure)
     # No figure rests on a smoke, and its test shares the machine.
-    if scenario.family != "smoke":
+    if count_cpu and scenario.family != "smoke":
         reasons += cpu_reasons(cpu)
     producers = _producers(scenario, spans, report)
     for topic, row in producers.items():

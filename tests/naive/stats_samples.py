@@ -38,6 +38,9 @@ def minute_stats(rows: list[dict], minute_ms: int, newest_ms: int, consumers: in
         "stats_ack_msg_rate_max": newest.get("ack_msg_rate_max"),
         "stats_backlog_age_s": newest.get("backlog_age_s"),
         "stats_replicated": newest.get("replicated"),
+        "stats_paused_share": mean([paused(row) for row in mine]),
+        "stats_connection_pauses": newest.get("connection_pauses"),
+        "stats_pausing_topic": newest.get("pausing_topic"),
     }
 
 
@@ -85,6 +88,11 @@ def blocked(row: dict) -> float | None:
     if row["consumers"] == 0 or one_active(row) or found is None:
         return None
     return float(found >= row["consumers"])
+
+
+def paused(row: dict) -> float | None:
+    found = row.get("consumers_paused")
+    return None if row["consumers"] == 0 or found is None else found / row["consumers"]
 
 
 def one_active(row: dict) -> bool:

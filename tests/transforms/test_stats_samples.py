@@ -36,7 +36,7 @@ def minutes_of(*snapshots, count=4, newest_ms=FAR_MS, key=KEY, consumers=None):
         return [{}] * count
     assert list(found) == list(STATS_COLUMNS)
     return [
-        {name: float(column[0, n]) for name, column in found.items() if not np.isnan(column[0, n])}
+        {name: column[0, n] for name, column in found.items() if column[0, n] == column[0, n] is not None}
         for n in range(count)
     ]
 
@@ -113,6 +113,16 @@ def test_rates_and_replication_are_the_newest():
     assert found[0]["stats_replicated"] == 1.0
 
 
+def test_paused_connections_are_shares_of_consumers():
+    topic = "persistent://t/n/loud"
+    paused = {"consumers_paused": 1, "connection_pauses": 40, "pausing_topic": topic}
+    found = minutes_of(snapshot(50, **paused), snapshot(55, consumers_paused=0, connection_pauses=0))
+    assert found[0]["stats_paused_share"] == 0.25
+    assert found[0]["stats_connection_pauses"] == 0
+    assert "stats_pausing_topic" not in found[0]
+    assert minutes_of(snapshot(50, **paused))[0]["stats_pausing_topic"] == topic
+
+
 def test_older_row_has_only_its_columns():
     old = stats_row(at_ms=START_MS + 60_000, **NAMED, subscription_type="Shared", consumers=1, permits_max=5)
     found = minutes_of(old)[0]
@@ -136,6 +146,9 @@ snapshots = st.builds(
     draining_hashes=st.integers(0, 1),
     ack_msg_rate_min=st.none() | st.floats(0, 9),
     replicated=st.none() | st.booleans(),
+    consumers_paused=st.none() | st.integers(0, 3),
+    connection_pauses=st.none() | st.integers(0, 900),
+    pausing_topic=st.none() | st.sampled_from(["persistent://t/n/loud", "persistent://t/n/other"]),
 )
 
 
@@ -149,5 +162,9 @@ def test_minutes_equal_slow_twin(rows, newest_offset_ms, consumers):
     found = minutes_of(*rows, count=8, newest_ms=newest_ms, consumers=consumers)
     for number, minute in enumerate(found):
         wanted = minute_stats(rows, START_MS + number * MINUTE_MS, newest_ms, consumers)
-        wanted = {name: float(value) for name, value in wanted.items() if value is not None}
+        wanted = {
+            name: value if isinstance(value, str) else float(value)
+            for name, value in wanted.items()
+            if value is not None
+        }
         assert minute == pytest.approx(wanted)

@@ -23,6 +23,7 @@ from throttlescope.app.pipeline.sources.prometheus import ClusterSource
 from throttlescope.ingest.core.errors import InputError
 from throttlescope.ingest.core.times import BLOCK_MS, MINUTE_MS, block_start
 from throttlescope.ingest.lake import Lake
+from throttlescope.ingest.pull.admin import PAUSED_MS
 from throttlescope.ingest.spark.task_executor import InProcessExecutor
 from throttlescope.transforms.sample_window import SampleWindow
 
@@ -223,14 +224,19 @@ class Follower:
         if self.limits is not None and clusters:
             cluster = self._admin_cluster(clusters)
             topics = self.recent.topics_with_backlog(cluster, until_ms - BLOCK_MS)
+            paused = self.recent.topics_with_pauses(cluster, until_ms - PAUSED_MS)
             # The first verdicts wait a while for the limits, later ones take those that are known.
             wait_s = 0.0 if self._limits_looked else LIMITS_WAIT_S
-            self.limits.look(cluster, topics, scraped=self.recent.instances(cluster), wait_s=wait_s)
+            self.limits.look(
+                cluster, topics, publishers=paused, scraped=self.recent.instances(cluster), wait_s=wait_s
+            )
             self._limits_looked = True
             # An answer of now says nothing of minutes that are long over.
             is_fresh = now_ms - until_ms <= _FRESH_MS and not self.limits.of_other_cluster
-            if is_fresh and not self.recent.of_metric(_PERMITS):
-                self.stats.look(cluster, self.recent.topics_with_backlog(cluster, until_ms - _FRESH_MS))
+            # Who shares a paused connection is in no metric.
+            if is_fresh and (paused or not self.recent.of_metric(_PERMITS)):
+                waiting = self.recent.topics_with_backlog(cluster, until_ms - _FRESH_MS)
+                self.stats.look(cluster, waiting, publishers=paused)
 
     def _make_signals(self) -> None:
         """Recompute the open hours that anything was read of."""

@@ -72,7 +72,13 @@ class LimitsWatch:
         return self.admin.requests
 
     def look(
-        self, cluster: str, topics: Sequence[AdminTopic], *, scraped: Iterable[str] = (), wait_s: float = 0.0
+        self,
+        cluster: str,
+        topics: Sequence[AdminTopic],
+        *,
+        publishers: Sequence[AdminTopic] | None = None,
+        scraped: Iterable[str] = (),
+        wait_s: float = 0.0,
     ) -> None:
         """Begin a round where one is due and none is under way.
 
@@ -80,6 +86,8 @@ class LimitsWatch:
         ----------
         topics : sequence of AdminTopic
             Those that have a backlog.
+        publishers : sequence of AdminTopic, optional
+            All whose producers are paused.
         scraped : iterable of str
             Values of ``instance`` of the brokers.
         wait_s : float
@@ -97,7 +105,7 @@ class LimitsWatch:
         else:
             whole = True
         self._thread = threading.Thread(
-            target=self._try, args=(cluster, topics, set(scraped), whole), daemon=True
+            target=self._try, args=(cluster, topics, publishers, set(scraped), whole), daemon=True
         )
         self._thread.start()
         self._thread.join(wait_s)
@@ -107,9 +115,16 @@ class LimitsWatch:
         if self._thread is not None:
             self._thread.join(within_s)
 
-    def _try(self, cluster: str, topics: list[AdminTopic], scraped: set[str], whole: bool) -> None:
+    def _try(
+        self,
+        cluster: str,
+        topics: list[AdminTopic],
+        publishers: Sequence[AdminTopic] | None,
+        scraped: set[str],
+        whole: bool,
+    ) -> None:
         try:
-            self._round(cluster, topics, scraped, whole)
+            self._round(cluster, topics, publishers, scraped, whole)
         except ThrottlescopeError as error:
             if not self._failing:
                 self._say(sentence("pipeline.follow.limits.away", error=error))
@@ -120,9 +135,16 @@ class LimitsWatch:
                 self._say(sentence("pipeline.follow.limits.back"))
             self._failing = False
 
-    def _round(self, cluster: str, topics: list[AdminTopic], scraped: set[str], whole: bool) -> None:
+    def _round(
+        self,
+        cluster: str,
+        topics: list[AdminTopic],
+        publishers: Sequence[AdminTopic] | None,
+        scraped: set[str],
+        whole: bool,
+    ) -> None:
         begun_ms = self.now_ms()
-        found = self.admin.collect(cluster, topics)
+        found = self.admin.collect(cluster, topics, publishers=publishers)
         ended_ms = self.now_ms()
         policies = found.policies.to_pylist()
         other = None if self._named_by_user else other_cluster(policies, cluster, scraped)

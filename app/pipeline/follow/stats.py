@@ -1,6 +1,7 @@
 """Stats while a run goes on. In: the admin API and the topics with a backlog. Out: rows of ``topic_stats``, several a minute.
 
-Where permits of consumers are not scraped, the admin API's stats alone have them. Once a cycle, in a thread of its own, stats
+Where permits of consumers are not scraped, the admin API's stats alone have them; and only they say which consumers share a connection
+with producers that the broker pauses. Once a cycle, in a thread of its own, stats
 of the topics with the largest backlogs are read a few times; a cycle waits a moment for them, so that its verdicts can
 use them. Rows are kept in memory and go into the lake with the samples: every round as a commit would rewrite the day's.
 """
@@ -44,17 +45,23 @@ class StatsWatch:
         self._taken: list[pa.Table] = []
         self._failing = False
 
-    def look(self, cluster: str, topics: Sequence[AdminTopic]) -> None:
+    def look(
+        self, cluster: str, topics: Sequence[AdminTopic], *, publishers: Sequence[AdminTopic] | None = None
+    ) -> None:
         """Begin a round where none is under way, and wait a moment for it.
 
         Parameters
         ----------
         topics : sequence of AdminTopic
             With the partitions that have a backlog, the largest first.
+        publishers : sequence of AdminTopic, optional
+            All whose producers are paused, with their partitions.
         """
         if not topics or (self._thread is not None and self._thread.is_alive()):
             return
-        self._thread = threading.Thread(target=self._try, args=(cluster, list(topics)), daemon=True)
+        self._thread = threading.Thread(
+            target=self._try, args=(cluster, list(topics), publishers), daemon=True
+        )
         self._thread.start()
         self._thread.join(_WAIT_S)
 
@@ -78,7 +85,7 @@ class StatsWatch:
         if self._thread is not None:
             self._thread.join(within_s)
 
-    def _try(self, cluster: str, topics: list[AdminTopic]) -> None:
+    def _try(self, cluster: str, topics: list[AdminTopic], publishers: Sequence[AdminTopic] | None) -> None:
         partitions = sum(len(topic.partitions) or 1 for topic in topics)
         try:
             found = self.admin.sample(
@@ -88,6 +95,7 @@ class StatsWatch:
                 pause_s=_PAUSE_S,
                 max_calls=_CALLS,
                 within_s=_WITHIN_S,
+                publishers=publishers,
             )
         except ThrottlescopeError as error:
             self._report(str(error))

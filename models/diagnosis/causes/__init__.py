@@ -13,6 +13,7 @@ from throttlescope.models.diagnosis.causes.blocked_on_unacked import BLOCKED_ON_
 from throttlescope.models.diagnosis.causes.both import BOTH
 from throttlescope.models.diagnosis.causes.cause import GRADES, Cause, Standing
 from throttlescope.models.diagnosis.causes.cold_reads import COLD_READS, cold_reads
+from throttlescope.models.diagnosis.causes.connection_paused import CONNECTION_PAUSED, connection_paused
 from throttlescope.models.diagnosis.causes.delayed_delivery import DELAYED_DELIVERY, delayed_delivery
 from throttlescope.models.diagnosis.causes.filter_rejects import FILTER_REJECTS, filter_rejects
 from throttlescope.models.diagnosis.causes.healed_by_loss import HEALED_BY_LOSS, healed_by_loss
@@ -75,6 +76,7 @@ CAUSES: tuple[Cause, ...] = (
     PUBLISH_BURST,
     COLD_READS,
     READ_LIMIT,
+    CONNECTION_PAUSED,
     REMOTE_PUBLISH_LIMIT,
     REMOTE_SLOW,
     REMOTE_QUOTA,
@@ -100,6 +102,7 @@ RULES: tuple[Callable[[Symptoms], Standing | None], ...] = (
     blocked_on_unacked,
     replication_markers,
     throttled,
+    connection_paused,
     key_shared_blocked,
     hung_consumers,
     dispatch_stopped,
@@ -142,6 +145,7 @@ INCLUDES: dict[Cause, tuple[Cause, ...]] = {
     PUBLISH_BURST: (SLOW_CONSUMERS,),
     NO_CONSUMERS: (SLOW_CONSUMERS,),
     KEY_SHARED_BLOCKED: (SLOW_CONSUMERS,),
+    CONNECTION_PAUSED: (SLOW_CONSUMERS, HUNG_CONSUMERS),
 }
 
 
@@ -164,6 +168,7 @@ __all__ = [
     "CAUSES",
     "CAUSE_OF",
     "COLD_READS",
+    "CONNECTION_PAUSED",
     "DELAYED_DELIVERY",
     "FILTER_REJECTS",
     "GRADES",

@@ -92,6 +92,22 @@ SENTENCES = {
     "cause.read_limit.first": "Look at the broker's in-flight read usage and its direct memory.",
     "cause.read_limit.never": "Do not raise a dispatch limit: this cap comes before it.",
     "cause.read_limit.because.memory_used_up": "the consumers have spare capacity, and the broker's memory for reads is used up",
+    # Connection paused
+    "cause.connection_paused.label": "Connection paused",
+    "cause.connection_paused.answer": "The broker pauses the consumers' connection because a producer on it exceeds a publish limit",
+    "cause.connection_paused.first": (
+        "Give producers and consumers clients of their own, so that they do not share a connection; or look at the publish limit of the topic that "
+        "the evidence names."
+    ),
+    "cause.connection_paused.never": (
+        "Do not add consumers to the same client, and do not raise a dispatch limit: acknowledgements and requests wait behind what is published."
+    ),
+    "cause.connection_paused.because.waits": (
+        "the consumers have no permits left, and the broker pauses the connection that they share with a producer"
+    ),
+    "cause.connection_paused.because.takes_less": (
+        "no dispatch limit is near, and the broker pauses the connection that the consumers share with a producer"
+    ),
     # Remote publish limit
     "cause.remote_publish_limit.label": "Remote publish limit",
     "cause.remote_publish_limit.answer": "A publish limit of the remote cluster throttles this replicator",

@@ -114,6 +114,14 @@ SENTENCES = {
     "exported_rules.alert.PulsarPublishThrottled.first_action": (
         "Check the publish limits of this topic, its namespace and the broker, and of topics whose producers share a client with it."
     ),
+    "exported_rules.alert.PulsarBacklogQuotaStopsProducers.summary": "Nothing is published to {subject}: its backlog quota is full",
+    "exported_rules.alert.PulsarBacklogQuotaStopsProducers.description": (
+        "The topic's backlog has reached its quota, {value} bytes wait, and nothing is published: the quota holds or refuses producers "
+        "(producer_request_hold, producer_exception). That is no lack of traffic."
+    ),
+    "exported_rules.alert.PulsarBacklogQuotaStopsProducers.first_action": (
+        "Find the subscription with the largest backlog of this topic; consume it, or skip it if nobody needs it."
+    ),
     # Limits that throttlescope reads.
     "exported_rules.alert.ThrottlescopeLimitsMissing.summary": "The dispatch limits of {subject} are not known",
     "exported_rules.alert.ThrottlescopeLimitsMissing.description": (

@@ -165,6 +165,18 @@ SENTENCES = {
         "The consumers are never idle: they had unacknowledged messages at the end of each of {minutes} minutes and took "
         "{rate:number} msg/s, at a constant rate."
     ),
+    "symptom.connection_paused.not_measured": (
+        "Whether the broker pauses the consumers' connections is not known: the admin API's stats of this window would show who shares one."
+    ),
+    "symptom.connection_paused.not_paused": "No consumer shares a connection with producers that the broker pauses.",
+    "symptom.connection_paused.paused": (
+        "{part:share} of the consumers share a connection with producers of {topic}, and the broker paused it {pauses:number} times within a "
+        "minute: their acknowledgements and requests wait."
+    ),
+    "symptom.connection_paused.paused_at_times": (
+        "{part:share} of the consumers, on average, share a connection with producers of {topic} that the broker paused up to {pauses:number} times "
+        "within a minute."
+    ),
     "symptom.unacked_steady.not_measured": (
         "What consumers hold was not measured, or nothing is dispatched."
     ),

@@ -18,10 +18,14 @@ MAX_MESSAGE_BYTES = 5_242_880
 
 
 class PublishRate(Model):
-    """A publish limit: messages and bytes per second, of a topic per partition, of a resource group for all of its topics."""
+    """A publish limit: messages and bytes per second, of a topic per partition, of a resource group for all of its topics.
+
+    One that is ``set_at`` the namespace holds for each of its topics alike.
+    """
 
     msg: int | None = Field(None, gt=0, le=MAX_RATE)
     bytes: int | None = Field(None, gt=0, le=MAX_RATE)
+    set_at: Literal["topic", "namespace"] = "topic"
 
     @model_validator(mode="after")
     def _limits_something(self) -> PublishRate:
@@ -123,7 +127,8 @@ class Subscription(Model):
     ``topic`` names one topic, ``topics`` several that the same consumers read with one capacity, ``topics_pattern`` all persistent
     topics of the scenario whose whole name the regular expression matches. ``ack: none`` is a consumer that
     processes and never acknowledges. ``processing_ms`` is the mean where ``processing`` is exponential.
-    ``each_processing_ms`` are the times of the first consumers one by one; the others take ``processing_ms``.
+    ``each_processing_ms`` are the times of the first consumers one by one; the others take ``processing_ms``. Producers and
+    consumers that name the same ``client`` share its one connection.
     """
 
     name: str = Field(pattern=NAME)
@@ -140,6 +145,7 @@ class Subscription(Model):
     batch_index_ack: bool = False
     redelivery: Redelivery | None = None
     retry_letter: RetryLetter | None = None
+    client: str | None = Field(None, pattern=NAME)
     #: What ``topics_pattern`` matches; the scenario fills it.
     _matched: tuple[str, ...] = PrivateAttr(())
 
@@ -257,7 +263,8 @@ class Producer(Model):
     """A producer; ``steps`` multiplies the rate by the factor from the given second of the scenario on.
 
     ``bursts`` multiplies it for a while again and again, ``hot`` prefers a partition. ``sizes`` mixes payload sizes in the given shares. ``stored_share`` is what compression leaves of a payload (limits are
-    charged what is stored). ``send: sync`` waits for every receipt; ``async`` holds at most ``max_pending`` messages.
+    charged what is stored). ``send: sync`` waits for every receipt; ``async`` holds at most ``max_pending`` messages. Producers and
+    consumers that name the same ``client`` share its one connection.
     """
 
     topic: str
@@ -276,6 +283,7 @@ class Producer(Model):
     send: Literal["async", "sync"] = "async"
     max_pending: int = Field(20_000, ge=1)
     duplicate_share: float = Field(0, ge=0, lt=1)
+    client: str | None = Field(None, pattern=NAME)
 
     @model_validator(mode="after")
     def _fits(self) -> Producer:

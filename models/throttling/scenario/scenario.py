@@ -82,6 +82,11 @@ class Scenario(Model):
                 raise ValueError(
                     f"limits: {limit.topic} is not persistent, no {limit.level} limit binds there"
                 )
+        of_namespace = {topic.publish_rate for topic in self.topics if _of_namespace(topic)}
+        if of_namespace and (len(of_namespace) > 1 or not all(_of_namespace(topic) for topic in self.topics)):
+            raise ValueError(
+                "topics: publish_rate: one that is set at the namespace is the same for every topic; repeat it"
+            )
         for check in self.confirm:
             _known("state", check.state, set(states))
             self._has(f"confirm: {check.check}", check.subscription, check.partition)
@@ -191,6 +196,10 @@ class Scenario(Model):
         """Return the numbers of a topic's partitions or segments, ``[-1]`` when it has neither."""
         count = self.topic(topic).partitions or self.topic(topic).segments
         return list(range(count)) if count else [-1]
+
+
+def _of_namespace(topic: Topic) -> bool:
+    return topic.publish_rate is not None and topic.publish_rate.set_at == "namespace"
 
 
 def _place(limit: Limit) -> tuple:

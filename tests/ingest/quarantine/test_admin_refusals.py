@@ -29,7 +29,7 @@ class _Admin:
             raise found
         return found
 
-    def collect(self, cluster, topics, progress=None):
+    def collect(self, cluster, topics, publishers=None, progress=None):
         return _Collection(self, cluster, list(topics), progress).run()
 
 

@@ -6,7 +6,7 @@ what its checks ask for. ``tests/naive/lab_fluid.py`` says independently whether
 
 from __future__ import annotations
 
-from tests.lab.drawn import capacity, flow, limits, loss, partly, unseen
+from tests.lab.drawn import capacity, flow, limits, loss, partly, publishing, unseen
 from tests.lab.drawn.numbers import Draw
 from tests.lab.drawn.parts import Fields
 from throttlescope.models.throttling.scenario import Scenario
@@ -20,6 +20,8 @@ FAMILIES = {
     **loss.FAMILIES,
     **unseen.FAMILIES,
 }
+#: Families about publish limits, whose scenarios are sets of their own: the fluid model knows no connections.
+PUBLISHING = publishing.FAMILIES
 #: Families whose recordings are all held-out.
 UNSEEN = frozenset(unseen.FAMILIES)
 
@@ -30,7 +32,7 @@ def drawn(family: str, seed: int, number: int, *, kept_aside: bool = False) -> F
     Parameters
     ----------
     family
-        A name of :data:`FAMILIES`.
+        A name of :data:`FAMILIES` or :data:`PUBLISHING`.
     seed, number
         The same ones give the same scenario; further numbers of a seed are independent of each other.
     kept_aside
@@ -46,7 +48,7 @@ def drawn(family: str, seed: int, number: int, *, kept_aside: bool = False) -> F
     KeyError
         No such family.
     """
-    fields = FAMILIES[family](Draw(family, seed, number))
+    fields = {**FAMILIES, **PUBLISHING}[family](Draw(family, seed, number))
     body = {
         "format": 1,
         "name": f"{family.replace('_', '-')}-{seed}-{number}",

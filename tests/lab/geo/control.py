@@ -183,10 +183,8 @@ def policy_rows(cluster: GeoCluster, scenario: GeoScenario) -> list[dict[str, An
         ask.policy("namespace", topic.namespace, f"/admin/v2/namespaces/{topic.namespace}")
         for scope, name in _TOPIC_POLICIES.items():
             ask.policy(scope, topic.full_name, f"/admin/v2{_path(topic)}/{name}")
-            # A publish rate of a topic has no global form that a recording could hold.
-            if scope != "topic_publish_rate":
-                path = f"/admin/v2{_path(topic)}/{name}?isGlobal=true"
-                ask.policy(f"global_{scope}", topic.full_name, path)
+            path = f"/admin/v2{_path(topic)}/{name}?isGlobal=true"
+            ask.policy(f"global_{scope}", topic.full_name, path)
         ask.policy("topic_owner", topic.full_name, f"/lookup/v2/topic{_path(topic)}")
         if cluster.name == topic.source:
             subscription = f"{topic.full_name}#{LOCAL_SUBSCRIPTION}"

@@ -69,6 +69,8 @@ HEALTHY = {
     "mark_delete_age_s": 1.0,
     "topic_age_s": None,  # of the topic's oldest message, and of the subscription's
     "own_age_s": None,
+    # Share of the consumers on a paused connection, as the admin API's stats show; None: not read.
+    "paused": None,
     "stats_age_s": None,  # of the latter, in the admin API
     # Minutes before the window, oldest first: each says what differs from a healthy minute.
     "before": (),
@@ -139,6 +141,9 @@ def _row(i: int, given: dict) -> dict:
         "backlog_age_s": now["topic_age_s"],
         "subscription_backlog_age_s": now["own_age_s"],
         "stats_backlog_age_s": now["stats_age_s"],
+        "stats_paused_share": now["paused"],
+        "stats_connection_pauses": 240.0 if now["paused"] else now["paused"],
+        "stats_pausing_topic": "persistent://acme/shop/imports" if now["paused"] else None,
         "permits_min": now["permits"],
         "permits_max": now["permits"],
         "permits_exhausted_share": now["starved"],

@@ -47,6 +47,7 @@ class Case:
 
 FULL = {"permits": 0.0, "starved": 0.97, "unacked": 2000.0}
 NO_PERMITS = {"permits": None, "starved": None}
+PAUSED = {"paused": 1.0}
 NO_QUEUES = {**NO_PERMITS, "kind": "Exclusive", "consumers": 1.0}
 UP = {"backlog": growing(5000, 20), "in_rate": 120.0}
 HEALTHY = ("neither", "healthy", None, 0.95)
@@ -178,6 +179,20 @@ CASES = [
     Case("consumers at their capacity under a limit that does not bind",
          {**UP, **FULL, "limits": sub(500, 0.2, 0.0)},
          ("consumer_capacity", "slow_consumers", None, 0.95), queue="full"),
+    Case("their requests wait on a connection that a producer above its publish limit has paused",
+         {**UP, **FULL, **PAUSED}, ("neither", "connection_paused", None, 0.85),
+         yes="connection_paused consumer_queue_full limits_far", queue="full", naive="consumer_capacity"),
+    Case("the same where permits are not scraped",
+         {**UP, **NO_QUEUES, **PAUSED}, ("neither", "connection_paused", None, 0.70), queue="unknown"),
+    Case("a third of the consumers share a paused connection: the others could take more",
+         {**UP, **FULL, "paused": 0.34}, ("consumer_capacity", "slow_consumers", None, 0.95),
+         no="connection_paused", queue="full"),
+    Case("connections are paused, the consumers have permits, and a dispatch limit is used up",
+         {**UP, **PAUSED, "out_rate": 100.0, "limits": sub(100, 1.0, 1.0)},
+         ("throttle", "throttled", "subscription.msg", 0.95), yes="connection_paused"),
+    Case("who shares a connection is not known",
+         {**UP, **FULL, "paused": None}, ("consumer_capacity", "slow_consumers", None, 0.95),
+         open="connection_paused", queue="full"),
     Case("the same under 1 MB/s: byte events tick, and the naive rule is wrong",
          {**UP, **FULL, "limits": {"subscription.bytes": {"limit": 1_000_000, "rho": 0.1, "events": 2.0}}},
          ("consumer_capacity", "slow_consumers", None, 0.95), queue="full", naive="throttle"),

@@ -1,5 +1,7 @@
 """Limits and policies: every limit that is in force, how much of it was used, who set it; and for one subscription which policy applies.
 
+Below it what limits publishing: topics, resource groups and brokers, totals, and producers that a backlog quota stops.
+
 In: the address (search, filters, one subscription, a range for changes). Out: components. Rows are sorted, filtered and paged by the server.
 """
 
@@ -26,6 +28,7 @@ from throttlescope.app.web.data.limit_changes import changes
 from throttlescope.app.web.data.limit_subject import subject
 from throttlescope.app.web.data.limiters import Known, known, limiters
 from throttlescope.app.web.data.newest import ClusterFreshness
+from throttlescope.app.web.data.publishing import publishing
 from throttlescope.app.web.data.reader import LakeReader
 from throttlescope.app.web.page_declaration import WebPage
 from throttlescope.app.web.pages.limits.changes import changes_section
@@ -37,6 +40,7 @@ from throttlescope.app.web.pages.limits.limits_table import (
     toggles,
     uses,
 )
+from throttlescope.app.web.pages.limits.publishing import publishing_sections
 from throttlescope.app.web.pages.limits.subject import head, in_force, ladder, raw
 from throttlescope.ingest.core.times import BLOCK_MS, DAY_MS
 from throttlescope.models.messages.catalogue import sentence
@@ -90,6 +94,7 @@ def layout(address: LimitsAddress | None, query: str | None) -> html.Div:
             html.Div(skeleton() if is_opened else None, id="limits-below"),
             # Read apart: it takes longer than the rows do, and they need not wait for it.
             html.Div(id="limits-changes"),
+            html.Div(id="limits-publishing"),
             shown_store("limits", query),
             *_INPUTS.stores(),
         ],
@@ -117,6 +122,10 @@ def register(app: Dash, reader: LakeReader) -> None:
     )
     PAGE.fill_quietly(
         app, lambda address: changes_part(reader, address), Output("limits-changes", "children")
+    )
+
+    PAGE.fill_quietly(
+        app, lambda address: publishing_part(reader, address), Output("limits-publishing", "children")
     )
 
     def rows(address, sort, start, end):
@@ -202,6 +211,12 @@ def changes_part(reader: LakeReader, address: LimitsAddress) -> html.Div | None:
             changes_section(changes(reader, address, start_ms, end_ms)),
         ]
     )
+
+
+def publishing_part(reader: LakeReader, address: LimitsAddress) -> html.Div | None:
+    """What limits publishing, of the clusters and namespaces of the address; nothing next to one subscription that is opened."""
+    found = None if address.subject is not None else publishing(reader, address)
+    return None if found is None else html.Div(publishing_sections(found))
 
 
 PAGE = WebPage(LIMITS_PATH, TITLE, LimitsAddress, layout, register)
