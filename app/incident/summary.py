@@ -14,12 +14,13 @@ from throttlescope.app.incident.timeline import SINCE_WORDS
 from throttlescope.app.presentation import format as fmt
 from throttlescope.app.presentation.advice import recommendations_of, texts_of
 from throttlescope.app.presentation.answer import VerdictAnswer, answer
-from throttlescope.app.presentation.backlog_units import own_age_s
+from throttlescope.app.presentation.backlog_units import age_sentence
 from throttlescope.app.presentation.blocks import Facts, Name, TextBlock, text
 from throttlescope.app.presentation.cause_runs import runs
 from throttlescope.app.presentation.causes import CAUSES, limiter_words
 from throttlescope.ingest.core.subscription_name import remote_cluster
 from throttlescope.ingest.core.times import MINUTE_MS, SECOND_MS
+from throttlescope.models.backlog_age import backlog_age
 from throttlescope.models.messages.catalogue import sentence
 from throttlescope.models.throttling.replay.notes import FAR_OFF_SHARE
 
@@ -45,7 +46,12 @@ def facts(incident: Incident, computed: ComputedResults, pictures: Sequence[str]
 def _answer(incident: Incident) -> VerdictAnswer:
     end_ms = incident.verdict["window_end_ms"]
     history = [row for row in incident.verdicts if row["window_end_ms"] < end_ms]
-    return answer(incident.verdict, history, evidence.limits_at_verdict(incident))
+    return answer(
+        incident.verdict,
+        history,
+        evidence.limits_at_verdict(incident),
+        incident.answers.broker_versions,
+    )
 
 
 def title(incident: Incident) -> TextBlock:
@@ -120,10 +126,9 @@ def _backlog(incident: Incident) -> str:
             found.append(sentence("incident.backlog.entry_is_batch", messages=fmt.short(per_entry)))
     if not fmt.is_missing(minute["delayed_entries"]) and minute["delayed_entries"] > 0:
         found.append(sentence("incident.backlog.delayed", entries=_entries(minute["delayed_entries"])))
-    age_s = own_age_s(minute)
-    if age_s is not None:
-        found.append(sentence("incident.backlog.own_age", age=age_s))
-    elif not fmt.is_missing(minute["backlog_age_s"]):
+    age = backlog_age(incident.minutes[incident.minutes["minute_ms"] <= minute["minute_ms"]])
+    found += age_sentence(age)
+    if age.source is None and not fmt.is_missing(minute["backlog_age_s"]):
         found.append(sentence("incident.backlog.age", age=minute["backlog_age_s"]))
     return " ".join(found)
 
@@ -186,6 +191,7 @@ def _why(incident: Incident, computed: ComputedResults, judged: VerdictAnswer | 
     rows = [first, *judged.why]
     if computed.consumers is not None and computed.consumers.slow:
         rows.append(sentence("incident.why.consumers", consumers=computed.consumers.text))
+    rows += [sentence("incident.why.known_bug", bug=bug) for bug in judged.bugs]
     row, verdict = incident.episode, incident.verdict
     if row is not None and (row["cause"], row["limiter"]) != (verdict["cause"], verdict["limiter"]):
         cause = CAUSES[row["cause"]].label

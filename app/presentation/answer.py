@@ -12,6 +12,7 @@ from throttlescope.app.presentation.cause_runs import CauseRun, runs
 from throttlescope.app.presentation.causes import CAUSES, SIDES, CauseLook, limiter_words
 from throttlescope.app.presentation.limits import KnownLimit
 from throttlescope.ingest.core.subscription_name import remote_cluster
+from throttlescope.models.backlog_age import BacklogAge
 from throttlescope.models.diagnosis.causes import THROTTLED, UNKNOWN
 from throttlescope.models.diagnosis.known_bugs import bugs_behind
 from throttlescope.models.messages.catalogue import sentence
@@ -62,6 +63,7 @@ def answer(
     limits: Sequence[KnownLimit],
     versions: Sequence[str] = (),
     minute: Mapping[str, Any] | None = None,
+    age: BacklogAge | None = None,
 ) -> VerdictAnswer:
     """The answer that one verdict gives.
 
@@ -77,6 +79,8 @@ def answer(
         Of the cluster's brokers, where they were read.
     minute : mapping, optional
         The window's last row of ``signals``: for the backlog in other units.
+    age : BacklogAge, optional
+        Of the oldest entry at the window's end.
     """
     cause = CAUSES[verdict["cause"]]
     side = SIDES[verdict["naive_side"]]
@@ -84,7 +88,7 @@ def answer(
     return VerdictAnswer(
         cause=cause,
         title=_title(cause, verdict["limiter"], limits, verdict["subscription"]),
-        backlog=" ".join([_backlog(verdict), *in_other_units(verdict["backlog_entries"], minute or {})]),
+        backlog=" ".join([_backlog(verdict), *in_other_units(verdict["backlog_entries"], minute or {}, age)]),
         since=_since(runs([*history, verdict])[-1]),
         sure=_sure(verdict),
         why=_sentences(verdict, "for"),
@@ -93,8 +97,14 @@ def answer(
         never=cause.never,
         naive=f"{side.mark} {side.label}",
         naive_agrees=agrees,
-        bugs=tuple(bug.text for bug in bugs_behind(verdict["cause"], versions)[:_BUGS]),
+        bugs=_bugs(verdict, versions),
     )
+
+
+def _bugs(verdict: dict, versions: Sequence[str]) -> tuple[str, ...]:
+    """Bugs that the brokers have and that the verdict may hide."""
+    symptoms = [row["symptom"] for row in verdict["evidence"] or () if row["weight"] == "for"]
+    return tuple(bug.text for bug in bugs_behind(verdict["cause"], versions, symptoms)[:_BUGS])
 
 
 def _sure(verdict: dict) -> str:
@@ -114,11 +124,16 @@ def _title(cause: CauseLook, limiter: str | None, limits: Sequence[KnownLimit], 
     limit = next((limit for limit in limits if f"{limit.level}.{limit.unit}" == limiter), None)
     details = "" if limit is None or limit.rate is None else f" ({limit.amount()}, set by {limit.who()})"
     which = f"{limiter_words(limiter, subscription)}{details}"
-    key = "answer.limited" if remote_cluster(subscription) is None else "answer.limited_replicator"
+    is_replicator = remote_cluster(subscription) is not None
     if limit is not None and limit.lifted_ms is not None:
-        return sentence(f"{key}_until", time=fmt.clock(limit.lifted_ms), limiter=which)
+        time = fmt.clock(limit.lifted_ms)
+        if is_replicator:
+            return sentence("answer.limited_replicator_until", time=time, limiter=which)
+        return sentence("answer.limited_until", time=time, limiter=which)
     if cause.word == THROTTLED.name:
-        return sentence(key, limiter=which)
+        if is_replicator:
+            return sentence("answer.limited_replicator", limiter=which)
+        return sentence("answer.limited", limiter=which)
     return sentence("answer.cause_and_limiter", cause=cause.answer, limiter=which)
 
 

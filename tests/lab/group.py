@@ -56,6 +56,7 @@ def run_group(
     hold_s: float = 0,
     warm_up_s: float = 0,
     count_cpu: bool = True,
+    with_ages: bool = False,
 ) -> None:
     """Run one group to its end.
 
@@ -73,6 +74,8 @@ def run_group(
         Let the broker work this long before anything is recorded.
     count_cpu
         Whether processes that waited for a CPU make a recording void.
+    with_ages
+        Request the stats at the end of each minute, with the age of every backlog.
     """
     scratch_dir.mkdir(parents=True, exist_ok=True)
     lifetime_s = group.duration_s + hold_s + warm_up_s + 900
@@ -121,7 +124,9 @@ def run_group(
             )
             for number, part in enumerate(loads)
         ]
-        run = Run(group.name, broker, prometheus, out_dir, scratch_dir, say, done, count_cpu=count_cpu)
+        run = Run(
+            group.name, broker, prometheus, out_dir, scratch_dir, say, done, count_cpu=count_cpu, with_ages=with_ages,
+        )  # fmt: skip
         for process, part in zip(processes, loads, strict=True):
             for scenario in part:
                 run.add(scenario, process, scenario_files[scenario.name].read_text())

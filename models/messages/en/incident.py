@@ -25,7 +25,6 @@ SENTENCES = {
     "incident.backlog.entry_is_message": "An entry is a batch, here of one message.",
     "incident.backlog.entry_is_batch": "An entry is a batch, here of about {messages} messages.",
     "incident.backlog.delayed": "{entries} more are delayed on purpose.",
-    "incident.backlog.own_age": "Its oldest entry has waited {age:duration}.",
     "incident.backlog.age": "The oldest message of the topic's backlog is {age:duration} old.",
     "incident.newest.backlog": "At the end of the data: {entries} ready at {at}.",
     "incident.newest.backlog_and_verdict": (
@@ -54,6 +53,7 @@ SENTENCES = {
     # Why, and how sure.
     "incident.why.no_verdict": "Not judged: the lake has no verdict of this subscription up to this moment.",
     "incident.why.rule": "{answer} The rule: {why}.",
+    "incident.why.known_bug": "Known bug of this broker version: {bug}",
     "incident.why.consumers": "Consumers: {consumers}.",
     "incident.why.main_cause": "Main cause of the whole episode: {cause}.",
     "incident.why.main_cause_and_limiter": "Main cause of the whole episode: {cause} ({limiter}).",
