@@ -11,6 +11,7 @@ from throttlescope.app.web.data.limiters import make_limiters, newest_limit_file
 from throttlescope.app.web.data.reader import LakeReader, dicts
 from throttlescope.app.web.data.snapshot import Snapshot
 from throttlescope.ingest.core.times import DAY_MS
+from throttlescope.ingest.core.topic_name import namespace_of, part_text
 from throttlescope.ingest.lake import DataFile
 from throttlescope.transforms.limits import Rung, limit_ladder
 
@@ -74,11 +75,6 @@ def subject(reader: LakeReader, key: SubscriptionPartition) -> Subject:
     return reader.read(read)
 
 
-def namespace_of(topic: str) -> str:
-    """``tenant/namespace`` of a topic."""
-    return topic.split("://", 1)[-1].rsplit("/", 1)[0]
-
-
 def _named(key: SubscriptionPartition) -> dict[str, Any]:
     return dict(key.pairs()) | {"partition": key.partition, "namespace": namespace_of(key.topic)}
 
@@ -88,7 +84,7 @@ def _policies(cursor, snapshot: Snapshot, key: SubscriptionPartition) -> list[di
     mine = [file for file in snapshot.files["policies"] if _may_hold(file, key.cluster)]
     newest = max((file.maximum["observed_ms"] for file in mine), default=0)
     files = [file for file in mine if file.maximum["observed_ms"] > newest - DAY_MS]
-    physical = key.topic if key.partition < 0 else f"{key.topic}-partition-{key.partition}"
+    physical = part_text(key.topic, key.partition)
     keys = [namespace_of(key.topic), key.topic, physical, f"{key.topic}#{key.subscription}"]
     rows = dicts(
         cursor.execute(

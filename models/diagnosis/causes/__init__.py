@@ -43,6 +43,7 @@ from throttlescope.models.diagnosis.causes.remote_quota import REMOTE_QUOTA, rem
 from throttlescope.models.diagnosis.causes.remote_slow import REMOTE_SLOW, remote_slow
 from throttlescope.models.diagnosis.causes.replicator_stuck import REPLICATOR_STUCK, replicator_stuck
 from throttlescope.models.diagnosis.causes.schema_refused import SCHEMA_REFUSED, schema_refused
+from throttlescope.models.diagnosis.causes.segment_blocked import SEGMENT_BLOCKED, segment_blocked
 from throttlescope.models.diagnosis.causes.slow_consumers import (
     SLOW_CONSUMERS,
     acks_behind,
@@ -82,6 +83,7 @@ CAUSES: tuple[Cause, ...] = (
     SCHEMA_REFUSED,
     REPLICATOR_STUCK,
     TOPIC_MOVED,
+    SEGMENT_BLOCKED,
     FILTER_REJECTS,
     HEALED_BY_LOSS,
     PHANTOM_BACKLOG,
@@ -96,6 +98,7 @@ CAUSE_OF: dict[str, Cause] = {cause.name: cause for cause in CAUSES}
 RULES: tuple[Callable[[Symptoms], Standing | None], ...] = (
     not_enough_seen,
     healed_by_loss,
+    segment_blocked,
     no_consumers,
     blocked_on_unacked,
     replication_markers,
@@ -141,6 +144,7 @@ INCLUDES: dict[Cause, tuple[Cause, ...]] = {
     HUNG_CONSUMERS: (SLOW_CONSUMERS,),
     PUBLISH_BURST: (SLOW_CONSUMERS,),
     NO_CONSUMERS: (SLOW_CONSUMERS,),
+    SEGMENT_BLOCKED: (NO_CONSUMERS, SLOW_CONSUMERS, HUNG_CONSUMERS),
     KEY_SHARED_BLOCKED: (SLOW_CONSUMERS,),
 }
 
@@ -187,6 +191,7 @@ __all__ = [
     "REPLICATOR_STUCK",
     "RULES",
     "SCHEMA_REFUSED",
+    "SEGMENT_BLOCKED",
     "SLOW_CONSUMERS",
     "SYSTEM_BACKLOG",
     "THROTTLED",
