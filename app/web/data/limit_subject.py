@@ -11,7 +11,7 @@ from throttlescope.app.web.data.limiters import make_limiters, newest_limit_file
 from throttlescope.app.web.data.reader import LakeReader, dicts
 from throttlescope.app.web.data.snapshot import Snapshot
 from throttlescope.ingest.core.times import DAY_MS
-from throttlescope.ingest.core.topic_name import namespace_of, part_text
+from throttlescope.ingest.core.topic_name import is_scalable, namespace_of, part_text
 from throttlescope.ingest.lake import DataFile
 from throttlescope.transforms.limits import Rung, limit_ladder
 
@@ -33,12 +33,15 @@ class Subject:
         Those answers: rows of ``policies``.
     unread : str or None
         Why the ladder could not be made.
+    segments : int or None
+        How many segments of its scalable topic have current verdicts of the subscription; None: the topic is not scalable.
     """
 
     levels: dict[str, dict[str, Any]]
     ladder: list[Rung]
     policies: list[dict[str, Any]]
     unread: str | None
+    segments: int | None = None
 
 
 def subject(reader: LakeReader, key: SubscriptionPartition) -> Subject:
@@ -70,7 +73,11 @@ def subject(reader: LakeReader, key: SubscriptionPartition) -> Subject:
             ladder, unread = (limit_ladder(policies, owners, **_named(key)) if policies else []), None
         except (ValueError, TypeError, AttributeError, json.JSONDecodeError) as error:
             ladder, unread = [], f"An answer of the admin API is not what one looks like: {error}"
-        return Subject(levels, ladder, policies, unread)
+        segments = None
+        if is_scalable(key.topic):
+            counted = "SELECT count(*) FROM latest WHERE cluster = ? AND topic = ? AND subscription = ? AND NOT stale"
+            (segments,) = cursor.execute(counted, [key.cluster, key.topic, key.subscription]).fetchone()
+        return Subject(levels, ladder, policies, unread, segments)
 
     return reader.read(read)
 
