@@ -14,6 +14,7 @@ from typing import Any
 from tests.accuracy.fleets import misses
 from tests.accuracy.judging import judge_all
 from tests.lab.geo.sets import GEO_SETS
+from tests.lab.scalable.sets import SCALABLE_SETS
 from throttlescope.models.evaluation import part_of
 from throttlescope.models.evaluation.shares import share_of
 
@@ -80,6 +81,15 @@ SUBJECTS: dict[str, Subject] = {
         (
             f1_at_least("macro-F1 over causes", 0.95),
             at_least("side right when answered", 0.99, "side_right_when_answered"),
+            shown("unknown", "unknown"),
+            shown("limiter right, given throttled", "limiter_right"),
+        ),
+    ),
+    "segments": Subject(
+        {name: (lambda one=one: one.folders) for name, one in SCALABLE_SETS.items()},
+        (
+            at_least("limited, slow or healthy right, per segment", 0.97, "right"),
+            none_of("on the wrong side", "wrong_sides"),
             shown("unknown", "unknown"),
             shown("limiter right, given throttled", "limiter_right"),
         ),
