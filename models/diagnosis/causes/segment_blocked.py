@@ -13,8 +13,8 @@ from throttlescope.models.diagnosis.symptoms import Symptoms
 SEGMENT_BLOCKED = Cause(
     "segment_blocked",
     side="neither",
-    family="open",
-    mark="⋔",
+    family="consumer",
+    mark="↳",
     pattern="-",
     decisive=("parent_segments", "no_consumers"),
     is_incident=False,
