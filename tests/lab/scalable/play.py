@@ -125,8 +125,8 @@ class ScalablePlay:
         if general:
             self._steps(None, state, general)
         with ThreadPoolExecutor(4) as pool:
-            own = {topic: topic.cause if state == "cause" else topic.relief for topic in scenario.topics}
-            list(pool.map(lambda item: self._steps(item[0], state, item[1]), own.items()))
+            own = [(topic, topic.cause if state == "cause" else topic.relief) for topic in scenario.topics]
+            list(pool.map(lambda item: self._steps(item[0], state, item[1]), own))
         self.say(f"{scenario.name}: {state}")
         time.sleep(SNAPSHOT_DELAY_S)
         self._snapshot(policies=True)
