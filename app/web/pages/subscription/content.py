@@ -75,6 +75,8 @@ class AnsweredWindow:
         The forecasts of that time, and the open backlog.
     broker_versions
         Of its cluster, where they were read.
+    hash_range
+        Of a segment of a scalable topic.
     """
 
     address: SubscriptionAddress
@@ -88,6 +90,7 @@ class AnsweredWindow:
     verdict_minutes: pd.DataFrame
     outlook: StoredOutlook
     broker_versions: tuple[str, ...]
+    hash_range: str | None
 
 
 @dataclass(frozen=True)
@@ -130,6 +133,7 @@ def read_answered(reader: LakeReader, address: SubscriptionAddress) -> AnsweredW
         broker_versions=broker_versions(reader, subscription.cluster)
         if verdict is not None and may_hide_bugs(verdict["cause"])
         else (),
+        hash_range=history.hash_range(reader, subscription),
     )  # fmt: skip
 
 
