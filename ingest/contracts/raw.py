@@ -87,6 +87,8 @@ POLICIES = Table(
                 "global_topic_replicator_dispatch_rate",
                 "topic_publish_rate",
                 "partition_count",
+                "scalable_layout",
+                "scalable_stats",
                 "topic_owner",
                 "topic_subscriptions",
             ),

@@ -38,7 +38,14 @@ def answers(namespace: dict, *extra: tuple[str, str, object]) -> list[dict]:
         *extra,
     ]
     return [
-        {"cluster": "prod", "scope": scope, "key": key, "body": json.dumps(body), "broker": BROKER, "observed_ms": NOW + n}
+        {
+            "cluster": "prod",
+            "scope": scope,
+            "key": key,
+            "body": json.dumps(body),
+            "broker": BROKER,
+            "observed_ms": NOW + n,
+        }
         for n, (scope, key, body) in enumerate(found)
     ]
 
@@ -65,7 +72,14 @@ def test_topic_policies_do_not_limit_a_segment() -> None:
     stray = ("topic_subscription_dispatch_rate", TOPIC, {**RATE, "dispatchThrottlingRateInMsg": 1})
     rows = effective_limits(answers({}, stray), (), [key(0)])
     assert {row["rate_msg"] for row in rows if row["level"] == "subscription"} == {7}
-    rungs = limit_ladder(answers({}, stray), cluster="prod", namespace="acme/shop", topic=TOPIC, partition=0, subscription="billing")
+    rungs = limit_ladder(
+        answers({}, stray),
+        cluster="prod",
+        namespace="acme/shop",
+        topic=TOPIC,
+        partition=0,
+        subscription="billing",
+    )
     assert {rung.set_by for rung in rungs} == {"namespace_policy", "broker_file"}
 
 
@@ -75,7 +89,13 @@ def test_limits_of_segments_without_namespace_are_unknown() -> None:
 
 
 def test_segment_keys_come_from_labels() -> None:
-    labels = {"cluster": "prod", "namespace": "acme/shop", "topic": TOPIC, "partition": "3", "subscription": "billing"}
+    labels = {
+        "cluster": "prod",
+        "namespace": "acme/shop",
+        "topic": TOPIC,
+        "partition": "3",
+        "subscription": "billing",
+    }
     other = {**labels, "topic": "persistent://acme/shop/x", "partition": "0"}
     assert segment_keys([labels, other]) == {key(3)}
 
@@ -88,16 +108,27 @@ def test_segment_keys_come_from_labels() -> None:
     ],
 )
 def test_command_changes_the_namespace(set_by: str, undo: str) -> None:
-    row = {"level": "subscription", "set_by": set_by, "rate_msg": 10, "rate_bytes": None, "period_s": 1, "relative_to_publish": False}
+    row = {
+        "level": "subscription",
+        "set_by": set_by,
+        "rate_msg": 10,
+        "rate_bytes": None,
+        "period_s": 1,
+        "relative_to_publish": False,
+    }
     command = set_limit(row, TOPIC, "billing", msg=30, size=None, period_s=1)
-    assert command.do == "pulsar-admin namespaces set-subscription-dispatch-rate acme/shop -md 30 -bd -1 -dt 1"
+    assert (
+        command.do == "pulsar-admin namespaces set-subscription-dispatch-rate acme/shop -md 30 -bd -1 -dt 1"
+    )
     assert command.undo == f"pulsar-admin namespaces {undo}"
 
 
 ENDS_MS = np.arange(1, 31) * MINUTE_MS
 
 
-def backlogs(segments: dict[tuple[str, int], list[float]], consumers: dict[int, float]) -> dict[int, list[float]]:
+def backlogs(
+    segments: dict[tuple[str, int], list[float]], consumers: dict[int, float]
+) -> dict[int, list[float]]:
     """Segments by hash range and id with their backlogs per minute, NaN where they are away."""
     keys = sorted(key(number) for _, number in segments)
     columns = {
@@ -111,7 +142,12 @@ def backlogs(segments: dict[tuple[str, int], list[float]], consumers: dict[int, 
         columns["consumers"][row] = consumers[number]
         there = ~np.isnan(np.array(values))
         times = (ENDS_MS - 1)[there]
-        series.append((key(number), Series({"hash_range": hash_range}, times, np.array(values)[there], np.array([], np.int64))))
+        series.append(
+            (
+                key(number),
+                Series({"hash_range": hash_range}, times, np.array(values)[there], np.array([], np.int64)),
+            )
+        )
     found = parent_backlogs(series, keys, columns, ENDS_MS)
     return {one[3]: found[n].tolist() for n, one in enumerate(keys)}
 
@@ -123,7 +159,8 @@ def test_parents_are_older_and_overlap() -> None:
         {0: 1.0, 1: 1.0, 2: 0.0, 3: 0.0},
     )
     assert found[2] == found[3] == full
-    assert np.isnan(found[0]).all() and np.isnan(found[1]).all()
+    assert np.isnan(found[0]).all()
+    assert np.isnan(found[1]).all()
 
 
 def test_merged_segment_waits_for_both_parents() -> None:
@@ -141,7 +178,9 @@ def test_parents_without_consumers_block_nothing() -> None:
 
 def test_parents_that_ended_are_drained() -> None:
     nan = float("nan")
-    found = backlogs({("0000-ffff", 0): [5.0] * 5 + [nan] * 25, ("0000-7fff", 1): [1.0] * 30}, {0: 1.0, 1: 0.0})[1]
+    found = backlogs(
+        {("0000-ffff", 0): [5.0] * 5 + [nan] * 25, ("0000-7fff", 1): [1.0] * 30}, {0: 1.0, 1: 0.0}
+    )[1]
     minutes = DRAIN_SEEN_WITHIN_MS // MINUTE_MS
     assert found[:5] == [5.0] * 5
     assert found[5 : 4 + minutes] == [0.0] * (minutes - 1)
