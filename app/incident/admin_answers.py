@@ -23,7 +23,7 @@ from throttlescope.models.messages.catalogue import sentence
 _FEW_BROKERS = 3
 _BROKER_SCOPES = ("broker_configuration_runtime", "broker_dynamic_configuration", "broker_version")
 #: Fields that change with every answer and say nothing about limits.
-_QUIET = ("topic_subscriptions",)
+_QUIET = ("scalable_stats", "topic_subscriptions")
 #: The most fields of a large answer that are listed; the rest is counted.
 _MOST_FIELDS = 6
 
