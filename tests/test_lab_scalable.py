@@ -75,7 +75,13 @@ def test_sets_cover_every_cause_and_level() -> None:
         truths = [truth for one in each.scenarios for topic in one.topics for truth in topic.truth.values()]
         assert {truth.cause for truth in truths} == SIDES.keys()
         limiters = {truth.limiter for truth in truths if truth.limiter}
-        assert limiters == {"subscription.msg", "subscription.bytes", "topic.msg", "topic.bytes", "broker.msg"}
+        assert limiters == {
+            "subscription.msg",
+            "subscription.bytes",
+            "topic.msg",
+            "topic.bytes",
+            "broker.msg",
+        }
         assert {topic.kind for one in each.scenarios for topic in one.topics} == {"queue", "stream"}
         assert all(one.kept_aside == (name == "held-out") for one in each.scenarios)
 
@@ -104,9 +110,11 @@ def test_scenario_that_does_not_fit_is_refused(fields: dict, words: str) -> None
     assert words in str(refused.value)
 
 
-def _played(backlogs: dict[str, Callable[[float], float | None]]) -> tuple[ScalablePlayed, list[Series]]:
+def _played(
+    backlogs: dict[str, Callable[[float], float | None]], **fields
+) -> tuple[ScalablePlayed, list[Series]]:
     """A scenario of which the backlog of every segment is known by the second."""
-    scenario = ScalableScenario.model_validate({**SHORT, "relieved_s": 400})
+    scenario = ScalableScenario.model_validate({**_changed(**fields), "relieved_s": 400})
     (topic,) = scenario.topics
     played = ScalablePlayed(scenario, start_ms=0, end_ms=450_000)
     for state, at_ms in (("cause", 15_000), ("relieved", 50_000)):
@@ -152,11 +160,28 @@ def test_truth_of_segments_that_were_split() -> None:
     assert [check["ok"] for check in found.confirmed if check["segment"] == 3] == [False, True]
 
 
+def test_truth_of_a_wait_ends_with_the_parent() -> None:
+    waits = {"side": "neither", "cause": "segment_blocked", "grows_per_s": 10}
+    found = find_truth(
+        *_played(
+            {
+                "0000-7fff-0": lambda at_s: 500 - 12 * at_s if at_s <= 40 else None,
+                "0000-3fff-2": lambda at_s: None if at_s < 15 else 20 * (at_s - 15) if at_s < 60 else 0,
+            },
+            truth={"successors": waits},
+        )
+    )
+    blocked = [row for row in found.rows if row["cause"] == "segment_blocked"]
+    assert [(row["partition"], row["start_ms"], row["end_ms"]) for row in blocked] == [(2, 15_000, 40_000)]
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("folder", RECORDINGS, ids=lambda folder: folder.name)
 def test_scalable_recording_is_whole_and_small(folder: Path) -> None:
     about = json.loads((folder / "recording.json").read_text())
-    scenario = next(one for each in SCALABLE_SETS.values() for one in each.scenarios if one.name == about["name"])
+    scenario = next(
+        one for each in SCALABLE_SETS.values() for one in each.scenarios if one.name == about["name"]
+    )
     assert altered_files(folder) == []
     assert (folder / "scalable.yaml").read_text() == scenario.to_yaml()
     assert about["kept_aside"] == scenario.kept_aside
@@ -196,7 +221,11 @@ def test_namespace_rate_counts_per_segment(tmp_path: Path) -> None:
         grown_per_s = (points[-1][1] - points[0][1]) / (points[-1][0] - points[0][0]) * 1000
         # A third of 80 msg/s comes in, and 10 msg/s go out.
         assert 13 < grown_per_s < 20, number
-    keys = {normalise(tuple(one.labels.items()), LabelMapping()).labels for one in series if "subscription" in one.labels}
+    keys = {
+        normalise(tuple(one.labels.items()), LabelMapping()).labels
+        for one in series
+        if "subscription" in one.labels
+    }
     assert {dict(labels)["partition"] for labels in keys} == {"0", "1", "2", "3"}
     rows = read_recording(folder).truth.to_pylist()
     throttled = {row["partition"] for row in rows if row["cause"] == "throttled"}

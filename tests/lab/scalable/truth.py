@@ -50,11 +50,23 @@ def find_truth(played: ScalablePlayed, series: list[Series]) -> ScalableFound:
             }
             found.confirmed.append(row)
             continue
-        for number, hash_range in sorted(played.segments[topic.name].items()):
+        segments = sorted(played.segments[topic.name].items())
+        backlogs = {
+            number: backlog(series, segment_name(topic, hashes, number)) for number, hashes in segments
+        }
+        sealed = [points for number, points in backlogs.items() if topic.role(number) == "sealed"]
+        for number, points in backlogs.items():
             truth = topic.truth.get(topic.role(number))
-            points = backlog(series, segment_name(topic, hash_range, number))
             if truth is not None:
-                _cause(found, played.scenario, topic, number, truth, points, spans["cause"])
+                _cause(
+                    found,
+                    played.scenario,
+                    topic,
+                    number,
+                    truth,
+                    points,
+                    _truth_span(truth, spans["cause"], sealed),
+                )
             if topic.role(number) != "sealed":
                 _relieved(found, played.scenario, topic, number, points, spans["relieved"])
     found.rows = [row for row in found.rows if row["start_ms"] < row["end_ms"]]
@@ -92,6 +104,14 @@ def _spans(played: ScalablePlayed, topic: ScalableTopic) -> tuple[dict[str, Span
     }, errors
 
 
+def _truth_span(truth: SegmentTruth, span: Span, sealed: list[Points]) -> Span:
+    """When a truth may hold: a segment waits until the last scrape in which a segment before it has a backlog."""
+    if truth.cause != "segment_blocked":
+        return span
+    waited_for = [at_ms for points in sealed for at_ms, value in points if value > 0 and at_ms < span[1]]
+    return span[0], max(waited_for, default=span[0])
+
+
 def _cause(
     found: ScalableFound,
     scenario: ScalableScenario,
@@ -102,7 +122,9 @@ def _cause(
     span: Span,
 ) -> None:
     """What a segment showed during the cause."""
-    start_ms, end_ms = span[0] + round(1000 * truth.settle_s), span[1]
+    # No rate has to settle where no consumer is there.
+    settle_s = 0 if truth.cause == "segment_blocked" else truth.settle_s
+    start_ms, end_ms = span[0] + round(1000 * settle_s), span[1]
     during = [point for point in points if span[0] <= point[0] < span[1]]
     check: dict[str, Any] = {"topic": topic.name, "segment": number, "state": "cause"}
     if truth.drains:
