@@ -172,7 +172,7 @@ def test_truth_of_a_wait_ends_with_the_parent() -> None:
         )
     )
     blocked = [row for row in found.rows if row["cause"] == "segment_blocked"]
-    assert [(row["partition"], row["start_ms"], row["end_ms"]) for row in blocked] == [(2, 15_000, 40_000)]
+    assert [(row["partition"], row["start_ms"], row["end_ms"]) for row in blocked] == [(2, 15_000, 45_000)]
 
 
 @pytest.mark.long

@@ -54,6 +54,7 @@ def find_truth(played: ScalablePlayed, series: list[Series]) -> ScalableFound:
         backlogs = {
             number: backlog(series, segment_name(topic, hashes, number)) for number, hashes in segments
         }
+        interval_ms = 1000 * played.scenario.scrape_interval_s
         sealed = [points for number, points in backlogs.items() if topic.role(number) == "sealed"]
         for number, points in backlogs.items():
             truth = topic.truth.get(topic.role(number))
@@ -65,7 +66,7 @@ def find_truth(played: ScalablePlayed, series: list[Series]) -> ScalableFound:
                     number,
                     truth,
                     points,
-                    _truth_span(truth, spans["cause"], sealed),
+                    _truth_span(truth, spans["cause"], sealed, interval_ms),
                 )
             if topic.role(number) != "sealed":
                 _relieved(found, played.scenario, topic, number, points, spans["relieved"])
@@ -104,12 +105,12 @@ def _spans(played: ScalablePlayed, topic: ScalableTopic) -> tuple[dict[str, Span
     }, errors
 
 
-def _truth_span(truth: SegmentTruth, span: Span, sealed: list[Points]) -> Span:
-    """When a truth may hold: a segment waits until the last scrape in which a segment before it has a backlog."""
+def _truth_span(truth: SegmentTruth, span: Span, sealed: list[Points], interval_ms: int) -> Span:
+    """When a truth may hold: a segment waits at least until the first scrape in which no segment before it has a backlog."""
     if truth.cause != "segment_blocked":
         return span
     waited_for = [at_ms for points in sealed for at_ms, value in points if value > 0 and at_ms < span[1]]
-    return span[0], max(waited_for, default=span[0])
+    return span[0], min(span[1], max(waited_for, default=span[0] - interval_ms) + interval_ms)
 
 
 def _cause(
