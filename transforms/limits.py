@@ -21,8 +21,10 @@ resource group          what the group that the namespace is attached to says of
 broker, of publishing   each broker's own setting
 ======================  =================================================================================
 
-Limits of publishing are per second, and all of them hold at the same time. A replicator has one limiter of its own, in the place of a subscription's; those of topic and broker do not count what it reads. It
-counts entries. System topics ignore the namespace's records. Limits of topic and subscription hold per partition. Broker settings are per
+Limits of publishing are per second, and all of them hold at the same time. A replicator has one limiter of its own, in the place of a
+subscription's; those of topic and broker do not count what it reads. It counts entries. System topics ignore the namespace's records.
+Limits of topic and subscription hold per partition. A scalable topic has no policies of its own: only the namespace and the broker limit
+it, and limits of topic and subscription hold per segment, so that a split doubles what two halves may take. Broker settings are per
 second, and their relative flag has no effect.
 """
 
@@ -41,9 +43,11 @@ import pyarrow.compute as pc
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.contracts.vocabulary import LEVELS
 from throttlescope.ingest.core.labels import topic_and_partition
+from throttlescope.ingest.core.metrics import BACKLOG
 from throttlescope.ingest.core.subscription_name import REPLICATOR_PREFIX, remote_cluster
 from throttlescope.ingest.core.system_names import is_system_topic
 from throttlescope.ingest.core.times import BLOCK_MS, DAY_MS, SECOND_MS, date_of
+from throttlescope.ingest.core.topic_name import SCALABLE, is_scalable, namespace_of, part_text
 from throttlescope.ingest.lake import Lake
 from throttlescope.transforms.as_of import KNOWN_FOR_MS
 
@@ -111,11 +115,15 @@ def resolve_limits(lake: Lake, clusters: Iterable[str], start_ms: int, end_ms: i
     policies = lake.read("policies", **near).to_pylist()
     columns = ["cluster", "namespace", "topic", "partition", "subscription", "observed_ms", "owner_broker"]
     stats = lake.read("topic_stats", columns=columns, **near).to_pylist()
+    # The catalogue is read only where a layout of a scalable topic was requested.
+    scalable = sorted({row["cluster"] for row in policies if row["scope"] == "scalable_layout"})
+    segments = _segments_in(lake, scalable) if scalable else set()
     rows = []
     for cluster in clusters:
         found = effective_limits(
             [row for row in policies if row["cluster"] == cluster],
             [row for row in stats if row["cluster"] == cluster],
+            [key for key in segments if key[0] == cluster],
         )
         later = [row["observed_ms"] for row in found if row["observed_ms"] > end_ms]
         last_ms = min(later, default=end_ms)
@@ -126,7 +134,7 @@ def resolve_limits(lake: Lake, clusters: Iterable[str], start_ms: int, end_ms: i
 
 
 def effective_limits(
-    policies: Sequence[Mapping], topic_stats: Sequence[Mapping] = ()
+    policies: Sequence[Mapping], topic_stats: Sequence[Mapping] = (), segments: Iterable[tuple] = ()
 ) -> list[dict[str, Any]]:
     """Rows of ``limits`` for every snapshot of one cluster.
 
@@ -136,6 +144,8 @@ def effective_limits(
         Rows of ``policies`` of one cluster.
     topic_stats : sequence of mappings
         Rows of ``topic_stats`` (the key, ``observed_ms``, ``owner_broker``): more subscriptions, and who owns them.
+    segments : iterable of tuple
+        Keys of subscriptions on segments, as their metrics name them (:func:`segment_keys`): the admin API of 5.0.0-M1 lists none.
 
     Returns
     -------
@@ -148,7 +158,7 @@ def effective_limits(
     A snapshot is a run of answers in which no request is repeated; the second answer to a request, or :data:`PAUSE_MS` without
     any, starts the next one. An answer is valid for the snapshots of the following day, until the next answer.
     """
-    known = _Known(_Owners(topic_stats))
+    known = _Known(_Owners(topic_stats), segments=frozenset(_Key(*key) for key in segments))
     rows: list[dict[str, Any]] = []
     for snapshot in _snapshots(policies):
         known.observed_ms = snapshot[-1]["observed_ms"]
@@ -158,6 +168,28 @@ def effective_limits(
             if known.is_news(snapshot, key):
                 rows += known.rows_of(key)
     return rows
+
+
+def segment_keys(series: Iterable[Mapping[str, str]]) -> set[tuple]:
+    """Keys of subscriptions on segments of scalable topics, of the labels of their backlogs."""
+    return {
+        (
+            labels["cluster"],
+            labels["namespace"],
+            labels["topic"],
+            int(labels["partition"]),
+            labels["subscription"],
+        )
+        for labels in series
+        if is_scalable(labels.get("topic", ""))
+    }
+
+
+def _segments_in(lake: Lake, clusters: Sequence[str]) -> set[tuple]:
+    where = (pc.field("metric_name") == BACKLOG) & pc.field("cluster").isin(clusters)
+    rows = lake.read("series", columns=["labels"], where=where)["labels"].combine_chunks()
+    topics = pc.fill_null(pc.map_lookup(rows, "topic", "first"), "")
+    return segment_keys(map(dict, rows.filter(pc.starts_with(topics, SCALABLE)).to_pylist()))
 
 
 @dataclass(frozen=True)
@@ -336,7 +368,7 @@ class _Key:
 
     @property
     def physical_topic(self) -> str:
-        return self.topic if self.partition < 0 else f"{self.topic}-partition-{self.partition}"
+        return part_text(self.topic, self.partition)
 
     @property
     def is_replicator(self) -> bool:
@@ -403,6 +435,7 @@ class _Known:
     observed_ms: int = 0
     cluster: str = ""
     answers: dict[tuple[str, str], tuple[int, Any]] = field(default_factory=dict)
+    segments: frozenset[_Key] = frozenset()
     #: Time of the oldest answer that was looked at since it was last set.
     oldest_ms: int = 0
 
@@ -433,8 +466,9 @@ class _Known:
     def subscription_partitions(self) -> set[_Key]:
         """Subscription partitions that were listed, or whose stats were read within a day."""
         found = {key for key in self.owners if self.owners.nearest(key, self.observed_ms)}
+        found |= {key for key in self.segments if self._holds("namespace", key.namespace)}
         for topic in self.keys("topic_subscriptions"):
-            namespace = _namespace_of(topic)
+            namespace = namespace_of(topic)
             count = int((self.answer("partition_count", topic) or {}).get("partitions", 0))
             for name in self.answer("topic_subscriptions", topic) or ():
                 for partition in range(count) if count else (-1,):
@@ -445,7 +479,7 @@ class _Known:
         """One for each topic partition that was requested, and each cluster that its namespace is replicated to."""
         for physical in self.keys("topic_owner"):
             topic, partition = topic_and_partition(physical, None)
-            namespace = _namespace_of(topic)
+            namespace = namespace_of(topic)
             for remote in self._remote_clusters(namespace):
                 yield _Key(self.cluster, namespace, topic, int(partition), REPLICATOR_PREFIX + remote)
 
@@ -545,8 +579,8 @@ class _Known:
             return
         if level != "broker":
             scope = "topic_dispatch_rate" if level == "topic" else "topic_subscription_dispatch_rate"
-            # Without topic level policies a broker keeps none and refuses to answer for them.
-            if not _false((runtime or {}).get("topicLevelPoliciesEnabled")):
+            # A scalable topic has no policies of its own. Without topic level policies a broker keeps none and refuses to answer for them.
+            if not is_scalable(key.topic) and not _false((runtime or {}).get("topicLevelPoliciesEnabled")):
                 if level == "subscription":
                     own = f"{key.topic}#{key.subscription}"
                     yield "subscription_policy", self._policy("subscription_dispatch_rate", own)
@@ -569,7 +603,7 @@ class _Known:
     def topic_publish_limit(self, topic: str) -> PublishLimit:
         """What each partition of a topic may take."""
         self.oldest_ms = self.observed_ms
-        namespace = _namespace_of(topic)
+        namespace = namespace_of(topic)
         set_by, won = "none", _Record()
         for name, record in self._publish_chain(topic, namespace):
             if record is None:
@@ -695,10 +729,6 @@ class _Known:
         scope = "broker_configuration_runtime"
         found = {(self.answers[(scope, key)][1] or {}).get("clusterName") for key in self.keys(scope)}
         return found - {None, ""}
-
-
-def _namespace_of(topic: str) -> str:
-    return topic.split("://", 1)[-1].rsplit("/", 1)[0]
 
 
 def _true(value: object) -> bool:

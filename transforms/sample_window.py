@@ -11,6 +11,7 @@ from throttlescope.ingest.core.metrics import BACKLOG, BROKER_MARKS, PUBLISH_PAU
 from throttlescope.ingest.core.selector import Selector
 from throttlescope.ingest.core.series import DecodedSeries, Meter, SampleBatch, batch_of
 from throttlescope.ingest.core.system_names import is_system_topic
+from throttlescope.ingest.core.topic_name import SCALABLE
 from throttlescope.ingest.lake.blocks import BlockBuffer
 from throttlescope.ingest.sources.pulsar_admin import AdminTopic
 from throttlescope.transforms.promql.source import SampleSource, Series
@@ -121,7 +122,7 @@ class SampleWindow(SampleSource):
         partitions: dict[str, set[int]] = {}
         for one in self.of_metric(metric_name):
             name = one.labels["topic"]
-            of_interest = name.startswith("persistent://") and not is_system_topic(name)
+            of_interest = name.startswith(("persistent://", SCALABLE)) and not is_system_topic(name)
             if one.labels["cluster"] != cluster or not of_interest:
                 continue
             values = one.values[np.searchsorted(one.timestamps_ms, since_ms) :]

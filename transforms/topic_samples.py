@@ -22,6 +22,7 @@ from throttlescope.ingest.core.selector import NAME_LABEL, REGEX, Matcher, Selec
 from throttlescope.ingest.core.series import Meter
 from throttlescope.ingest.core.series import PullSource as Reader
 from throttlescope.ingest.core.times import format_time
+from throttlescope.ingest.core.topic_name import topic_pattern
 from throttlescope.ingest.lake.blocks import BlockBuffer
 from throttlescope.ingest.pull.read_series import read_series
 from throttlescope.transforms.minutes import metrics_read
@@ -110,7 +111,7 @@ def read_topic(
     SourceError
     """
     meter = Meter()
-    of_topic = Matcher(_theirs(mapping, "topic"), REGEX, f"{re.escape(topic)}(-partition-[0-9]+)?")
+    of_topic = Matcher(_theirs(mapping, "topic"), REGEX, topic_pattern(topic, None))
     of_subscriptions = _any_of(_of_level(broker=False))
     buffer, reader = _read(
         reader, [(of_subscriptions, of_topic, *narrowing) for narrowing in _narrowings(match)],

@@ -14,6 +14,7 @@ from typing import Any
 
 import pyarrow.compute as pc
 
+from throttlescope.ingest.core.topic_name import part_text
 from throttlescope.ingest.pull.manifest import without_secrets
 from throttlescope.models.diagnosis.window import SubscriptionKey
 from throttlescope.models.messages.catalogue import sentence
@@ -22,7 +23,7 @@ from throttlescope.models.messages.catalogue import sentence
 _FEW_BROKERS = 3
 _BROKER_SCOPES = ("broker_configuration_runtime", "broker_dynamic_configuration", "broker_version")
 #: Fields that change with every answer and say nothing about limits.
-_QUIET = ("topic_subscriptions",)
+_QUIET = ("scalable_stats", "topic_subscriptions")
 #: The most fields of a large answer that are listed; the rest is counted.
 _MOST_FIELDS = 6
 
@@ -83,7 +84,7 @@ class AdminAnswers:
 
 def about(key: SubscriptionKey, brokers: Iterable[str]) -> pc.Expression:
     """The rows of ``policies`` about a subscription, its topic, its namespace and its brokers."""
-    topics = [key.topic] if key.partition < 0 else [key.topic, f"{key.topic}-partition-{key.partition}"]
+    topics = [key.topic] if key.partition < 0 else [key.topic, part_text(key.topic, key.partition)]
     names = [*topics, *(f"{topic}#{key.subscription}" for topic in topics), key.namespace]
     of_broker = pc.field("scope").isin(_BROKER_SCOPES)
     brokers = sorted(set(brokers))

@@ -22,6 +22,7 @@ from throttlescope.app.presentation.advice import NO_COMMAND, NO_ROLL_BACK, docu
 from throttlescope.app.presentation.output import write_csv, write_json
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.core.times import format_time
+from throttlescope.ingest.core.topic_name import is_scalable, part_text
 from throttlescope.models.diagnosis import promql
 from throttlescope.models.diagnosis.window import SubscriptionKey
 from throttlescope.models.messages.catalogue import message, sentence
@@ -181,7 +182,13 @@ def commands_sh(incident: Incident, computed: ComputedResults) -> str:
 
 def _inspecting(key: SubscriptionKey) -> list[str]:
     topic, subscription = shlex.quote(key.topic), shlex.quote(key.subscription)
-    part = topic if key.partition < 0 else shlex.quote(f"{key.topic}-partition-{key.partition}")
+    if is_scalable(key.topic):
+        # It has no policies of its own.
+        return [
+            f"pulsar-admin namespaces get-subscription-dispatch-rate {shlex.quote(key.namespace)}",
+            f"pulsar-admin namespaces get-dispatch-rate {shlex.quote(key.namespace)}",
+        ]
+    part = shlex.quote(part_text(key.topic, key.partition))
     return [
         f"pulsar-admin topics stats -gpb -sbs -etb {part}",
         f"pulsar-admin topicPolicies get-subscription-dispatch-rate {topic} -s {subscription}",

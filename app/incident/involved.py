@@ -8,6 +8,7 @@ from throttlescope.app.incident.load import Incident
 from throttlescope.app.presentation import format as fmt
 from throttlescope.app.presentation.blocks import Block, Grid, Heading, Name, Paragraph, TextBlock, text
 from throttlescope.app.presentation.causes import limiter_words
+from throttlescope.ingest.core.topic_name import part_word
 from throttlescope.models.diagnosis.window import SubscriptionKey
 from throttlescope.models.messages.catalogue import sentence
 
@@ -74,7 +75,7 @@ def _name(key: SubscriptionKey, of: SubscriptionKey) -> TextBlock:
     """The subscription, with its topic if that differs."""
     if (key.topic, key.partition) == (of.topic, of.partition):
         return text(Name(key.subscription))
-    partition = "" if key.partition < 0 else f", partition {key.partition}"
+    partition = "" if key.partition < 0 else f", {part_word(key.topic)} {key.partition}"
     return text(Name(key.subscription), " of ", Name(key.topic), partition)
 
 

@@ -20,6 +20,7 @@ from throttlescope.app.presentation.cause_runs import runs
 from throttlescope.app.presentation.causes import CAUSES, limiter_words
 from throttlescope.ingest.core.subscription_name import remote_cluster
 from throttlescope.ingest.core.times import MINUTE_MS, SECOND_MS
+from throttlescope.ingest.core.topic_name import part_word
 from throttlescope.models.backlog_age import backlog_age
 from throttlescope.models.messages.catalogue import sentence
 from throttlescope.models.throttling.replay.notes import FAR_OFF_SHARE
@@ -85,7 +86,7 @@ def as_of(incident: Incident) -> TextBlock:
 
 def _what(incident: Incident) -> list[TextBlock]:
     key = incident.key
-    partition = "" if key.partition < 0 else f", partition {key.partition}"
+    partition = "" if key.partition < 0 else f", {part_word(key.topic)} {key.partition}"
     remote = remote_cluster(key.subscription)
     if remote is None:
         parts = ["Subscription ", Name(key.subscription), " of topic ", Name(key.topic)]

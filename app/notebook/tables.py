@@ -12,6 +12,7 @@ from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.contracts.table import Table
 from throttlescope.ingest.core.errors import InputError
 from throttlescope.ingest.core.subscription_name import SubscriptionName
+from throttlescope.ingest.core.topic_name import PART_TEXT_SQL
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
@@ -85,10 +86,8 @@ def with_selector(found: DataFrame) -> DataFrame:
     """The same with ``selector`` before its columns: the name of a subscription partition as arguments take it."""
     from pyspark.sql import functions as F
 
-    partition = F.when(F.col("partition") >= 0, F.concat(F.lit("-partition-"), F.col("partition"))).otherwise(
-        ""
-    )
-    return found.select(F.concat("topic", partition, F.lit("#"), "subscription").alias("selector"), "*")
+    selector = F.concat(F.expr(PART_TEXT_SQL), F.lit("#"), F.col("subscription"))
+    return found.select(selector.alias("selector"), "*")
 
 
 def _range(contract: Table, columns: set[str], start_ms: int | None, end_ms: int | None):

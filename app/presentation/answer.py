@@ -12,6 +12,7 @@ from throttlescope.app.presentation.cause_runs import CauseRun, runs
 from throttlescope.app.presentation.causes import CAUSES, SIDES, CauseLook, limiter_words
 from throttlescope.app.presentation.limits import KnownLimit
 from throttlescope.ingest.core.subscription_name import remote_cluster
+from throttlescope.ingest.core.topic_name import is_scalable
 from throttlescope.models.backlog_age import BacklogAge
 from throttlescope.models.diagnosis.causes import THROTTLED, UNKNOWN
 from throttlescope.models.diagnosis.known_bugs import bugs_behind
@@ -87,7 +88,7 @@ def answer(
     agrees = verdict["naive_side"] == verdict["side"]
     return VerdictAnswer(
         cause=cause,
-        title=_title(cause, verdict["limiter"], limits, verdict["subscription"]),
+        title=_title(cause, verdict["limiter"], limits, verdict["subscription"], verdict["topic"]),
         backlog=" ".join([_backlog(verdict), *in_other_units(verdict["backlog_entries"], minute or {}, age)]),
         since=_since(runs([*history, verdict])[-1]),
         sure=_sure(verdict),
@@ -118,11 +119,15 @@ def cause_is_open(cause: str, confidence: float) -> bool:
     return cause == UNKNOWN.name and confidence == 0
 
 
-def _title(cause: CauseLook, limiter: str | None, limits: Sequence[KnownLimit], subscription: str) -> str:
+def _title(
+    cause: CauseLook, limiter: str | None, limits: Sequence[KnownLimit], subscription: str, topic: str
+) -> str:
     if not limiter:
         return sentence("answer.cause", cause=cause.answer)
     limit = next((limit for limit in limits if f"{limit.level}.{limit.unit}" == limiter), None)
-    details = "" if limit is None or limit.rate is None else f" ({limit.amount()}, set by {limit.who()})"
+    # A limit of the broker is shared by all that it serves.
+    per = " per segment" if is_scalable(topic) and limit is not None and limit.level != "broker" else ""
+    details = "" if limit is None or limit.rate is None else f" ({limit.amount()}{per}, set by {limit.who()})"
     which = f"{limiter_words(limiter, subscription)}{details}"
     is_replicator = remote_cluster(subscription) is not None
     if limit is not None and limit.lifted_ms is not None:

@@ -11,6 +11,7 @@ import math
 import unicodedata
 
 from throttlescope.app.presentation import time_zone
+from throttlescope.ingest.core.topic_name import part_word
 
 MISSING = "not measured"
 _THIN_SPACE = "\N{NARROW NO-BREAK SPACE}"
@@ -161,7 +162,7 @@ def name(text: str, limit: int = 200) -> str:
 def topic_name(topic: str, partition: int) -> str:
     """A topic without its usual scheme, with its partition in words."""
     plain = name(topic.removeprefix("persistent://"))
-    return plain if partition < 0 else f"{plain}, partition{_SPACE}{partition}"
+    return plain if partition < 0 else f"{plain}, {part_word(topic)}{_SPACE}{partition}"
 
 
 def _visible(character: str) -> str:

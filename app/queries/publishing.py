@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 from throttlescope.ingest.core.errors import InputError
 from throttlescope.ingest.core.metrics import PUBLISH_PAUSES
 from throttlescope.ingest.core.times import BLOCK_MS, DAY_MS, MINUTE_MS, block_start, dates_of
+from throttlescope.ingest.core.topic_name import namespace_of
 from throttlescope.transforms.deadlines import TopicAnswers
 from throttlescope.transforms.limits import PublishLimit, publish_limits
 
@@ -369,11 +370,6 @@ def _stopped(answers: TopicAnswers, cluster: str, seen: Mapping[_Place, _Seen]) 
                 )
             )
     return sorted(found, key=lambda one: (-one.share, one.topic, one.partition))
-
-
-def namespace_of(topic: str) -> str:
-    """``tenant/namespace`` of a topic."""
-    return topic.split("://", 1)[-1].rsplit("/", 1)[0]
 
 
 def _over(use: float | None, limit: int | None) -> float | None:

@@ -11,12 +11,16 @@ import json
 import re
 
 from throttlescope.app.rules_export.options import ExportOptions
+from throttlescope.ingest.core.topic_name import RE2_DESCRIPTOR, SCALABLE, SEGMENT
 
 TOPIC = "cluster, namespace, topic, partition"
 KEY = f"{TOPIC}, subscription"
 
 #: A partition label is used as it is; only without one a number at the end of the topic name is the partition.
 _JOINED = '"shape", "[|](.+)-partition-(0|[1-9][0-9]*)"'
+
+#: A segment of a scalable topic: the broker has its hash range and its id in the name, and -1 as partition.
+_SEGMENT = f'"shape", "(?:-1)?[|]{SEGMENT}(.+)/{RE2_DESCRIPTOR.format("(0|[1-9][0-9]*)")}"'
 
 
 def normalized(aggregate: str, by: str, expr: str, options: ExportOptions) -> str:
@@ -32,6 +36,8 @@ def normalized(aggregate: str, by: str, expr: str, options: ExportOptions) -> st
     replacements = [
         f'"topic", "$1", {_JOINED}',
         f'"partition", "$2", {_JOINED}',
+        f'"topic", "{SCALABLE}$1", {_SEGMENT}',
+        f'"partition", "$2", {_SEGMENT}',
         '"partition", "-1", "partition", ""',
     ]
     if options.cluster_label != "cluster":

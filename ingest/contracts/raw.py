@@ -89,6 +89,8 @@ POLICIES = Table(
                 "global_topic_publish_rate",
                 "resource_group",
                 "partition_count",
+                "scalable_layout",
+                "scalable_stats",
                 "topic_owner",
                 "topic_subscriptions",
             ),

@@ -115,6 +115,11 @@ _SCRAPES = (
     ),
     _opt("broker", "instance that served the topic partition at the minute's end", pa.string()),
     Column("broker_changed", pa.bool_(), "another instance than in the minute before"),
+    _opt(
+        "parent_backlog_entries",
+        "backlog of the segments that a scalable topic's segment came from and that have consumers; 0 for 15 minutes after their "
+        "end; NULL: none is known",
+    ),
     _opt("brokers_serving", "instances that show the subscription at the same time", pa.int32()),
 )
 

@@ -11,6 +11,7 @@ CAUSES = (
     "slow_consumers",
     "both",
     "no_consumers",
+    "segment_blocked",
     "blocked_on_unacked",
     "redelivery",
     "key_shared_blocked",

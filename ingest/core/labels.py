@@ -1,17 +1,20 @@
 """Normalised labels. In: a series' labels as a source has them. Out: the same labels in one form, the series' id and its shard.
 
 A broker puts the partition into the topic (``persistent://t/n/name-partition-3``) or, in split mode, into a label of its own
-(``topic="persistent://t/n/name", partition="3"``). Both become the second form here, so that no later step needs to know the first. No label value is ever used as a path, a pattern or a piece of a query.
+(``topic="persistent://t/n/name", partition="3"``). Both become the second form here, so that no later step needs to know the first. A segment of a scalable
+topic (``segment://t/n/name/0000-7fff-3``) becomes ``topic="topic://t/n/name", partition="3", hash_range="0000-7fff"``. No label value is ever used as a path, a pattern or a piece of a query.
 """
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import xxhash
 
 from throttlescope.ingest.core.metrics import needs_labels
+from throttlescope.ingest.core.topic_name import MAX_PART, SEGMENT, SegmentName, SegmentNameError
 
 #: Label pairs sorted by name, ``__name__`` among them: hashable, so that it can be looked up.
 Labels = tuple[tuple[str, str], ...]
@@ -19,7 +22,8 @@ Labels = tuple[tuple[str, str], ...]
 SHARDS = 16
 
 _SUFFIX = "-partition-"
-_MAX_PARTITION = 2**31 - 1
+#: The hash range of a segment.
+HASH_RANGE = "hash_range"
 #: More are not even read: Python refuses thousands with an error of its own.
 _MOST_DIGITS = 10
 
@@ -76,7 +80,7 @@ def normalise(labels: Labels, mapping: LabelMapping) -> SeriesKey:
     Raises
     ------
     LabelError
-        ``missing_key_label``, ``invalid_partition``, ``missing_metric_name`` or ``label_not_utf8``.
+        ``missing_key_label``, ``invalid_partition``, ``invalid_segment``, ``missing_metric_name`` or ``label_not_utf8``.
     """
     # An empty value is the same as no label, in Prometheus and here.
     found = {name: value for name, value in (*mapping.external.items(), *labels) if value}
@@ -92,7 +96,12 @@ def normalise(labels: Labels, mapping: LabelMapping) -> SeriesKey:
     if not metric_name:
         raise LabelError("missing_metric_name", "a series without __name__")
     if "topic" in found and metric_name.startswith("pulsar_"):
-        found["topic"], found["partition"] = topic_and_partition(found["topic"], found.get("partition"))
+        if found["topic"].startswith(SEGMENT):
+            segment = _segment(found["topic"])
+            found["topic"], found["partition"] = segment.topic, str(segment.number)
+            found[HASH_RANGE] = segment.hash_range
+        else:
+            found["topic"], found["partition"] = topic_and_partition(found["topic"], found.get("partition"))
     missing = [name for name in ("cluster", *needs_labels(metric_name)) if name not in found]
     if missing:
         raise LabelError("missing_key_label", ", ".join(missing))
@@ -126,8 +135,17 @@ def _key(labels: dict[str, str]) -> SeriesKey:
     return SeriesKey(identity, labels["__name__"], cluster, shard, ordered)
 
 
+def _segment(topic: str) -> SegmentName:
+    try:
+        return SegmentName.of(topic)
+    except SegmentNameError as error:
+        raise LabelError("invalid_segment", str(error)) from None
+
+
 def topic_and_partition(topic: str, partition: str | None) -> tuple[str, str]:
     """Topic without its partition suffix, and the partition as text; ``-1`` where the topic has none.
+
+    A segment's name gives its scalable topic and its id, and one that is none is a topic like any other.
 
     Where the broker named the partition itself (split mode) it has already judged the topic's name: ``-1`` with a
     name that ends like a partition means that this is the whole name, and it is left alone. In the joined shape the
@@ -136,12 +154,16 @@ def topic_and_partition(topic: str, partition: str | None) -> tuple[str, str]:
     if partition:
         digits = partition.removeprefix("-")
         whole = digits.isascii() and digits.isdigit() and len(digits) <= _MOST_DIGITS
-        if not whole or not -1 <= int(partition) <= _MAX_PARTITION:
+        if not whole or not -1 <= int(partition) <= MAX_PART:
             raise LabelError("invalid_partition", f"partition {partition[:80]!r}")
         return topic, str(int(partition))
+    if topic.startswith(SEGMENT):
+        with contextlib.suppress(SegmentNameError):
+            segment = SegmentName.of(topic)
+            return segment.topic, str(segment.number)
     base, found, number = topic.rpartition(_SUFFIX)
     whole = number.isascii() and number.isdigit() and str(int(number[:11])) == number
-    if found and base and whole and int(number) <= _MAX_PARTITION:
+    if found and base and whole and int(number) <= MAX_PART:
         return base, number
     return topic, "-1"
 

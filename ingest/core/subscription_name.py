@@ -1,7 +1,7 @@
 """The name of a subscription, or of a replicator, as a user writes it.
 
 In: ``persistent://tenant/ns/topic[-partition-N]#sub`` or ``persistent://tenant/ns/topic[-partition-N]@cluster``. Out: its parts, and
-back.
+back. Of a scalable topic ``topic://tenant/ns/topic[-segment-N]#sub``, or the name that the broker has for a segment.
 
 A replicator reads a topic for another cluster. The broker keeps its position as a cursor named ``pulsar.repl.<cluster>`` and
 refuses subscriptions of such a name, so every table has a replicator as the subscription of that name: no column is its own.
@@ -13,15 +13,24 @@ import re
 from dataclasses import dataclass
 
 from throttlescope.ingest.core.errors import InputError
+from throttlescope.ingest.core.labels import topic_and_partition
+from throttlescope.ingest.core.topic_name import (
+    SEGMENT,
+    SegmentName,
+    SegmentNameError,
+    is_scalable,
+    part_text,
+)
 
 #: What the name of a replicator's cursor begins with (the broker's ``replicatorPrefix``); the remote cluster follows.
 REPLICATOR_PREFIX = "pulsar.repl."
 #: A whole name of a replicator's cursor, as a regular expression that Prometheus (RE2) reads too.
 RE2_REPLICATOR = REPLICATOR_PREFIX.replace(".", "[.]") + ".+"
 
-_TOPIC = r"(?P<topic>[a-z-]+://[^/]+/[^/]+/.+?)(?:-partition-(?P<partition>[0-9]{1,10}))?"
+_TOPIC = r"(?P<topic>[a-z-]+://[^/]+/[^/]+/.+?)(?:-(?P<part>partition|segment)-(?P<partition>[0-9]{1,10}))?"
 _NAME = re.compile(_TOPIC + "#(?P<subscription>.+)", re.DOTALL)
 # A topic's own name may have an @, the name of a cluster may not.
+_WHOLE_TOPIC = re.compile(_TOPIC, re.DOTALL)
 _REPLICATOR = re.compile(_TOPIC + "@(?P<cluster>[^@/#]+)", re.DOTALL)
 
 
@@ -53,9 +62,8 @@ def subscription_text(topic: str, partition: int | None, subscription: str) -> s
     >>> subscription_text("persistent://acme/shop/orders", -1, "pulsar.repl.west")
     'persistent://acme/shop/orders@west'
     """
-    suffix = "" if partition is None or partition < 0 else f"-partition-{partition}"
-    remote = remote_cluster(subscription)
-    return f"{topic}{suffix}#{subscription}" if remote is None else f"{topic}{suffix}@{remote}"
+    remote, named = remote_cluster(subscription), part_text(topic, partition)
+    return f"{named}#{subscription}" if remote is None else f"{named}@{remote}"
 
 
 @dataclass(frozen=True)
@@ -84,10 +92,54 @@ class SubscriptionName:
             raise InputError(
                 "A subscription cannot be read",
                 got=text or "nothing",
-                expected="persistent://tenant/ns/topic[-partition-N]#sub, or ...topic[-partition-N]@cluster for a replicator",
+                expected="persistent://tenant/ns/topic[-partition-N]#sub, topic://tenant/ns/topic[-segment-N]#sub for a scalable topic, "
+                "or ...topic[-partition-N]@cluster for a replicator",
             )
-        partition = None if found["partition"] is None else int(found["partition"])
-        return cls(found["topic"], partition, subscription)
+        topic, partition = _parts(found)
+        return cls(topic, partition, subscription)
 
     def __str__(self) -> str:
         return subscription_text(self.topic, self.partition, self.subscription)
+
+
+def topic_parts(text: str) -> tuple[str, int | None]:
+    """The topic of a name and the number of its part, None where the name is of all parts.
+
+    Raises
+    ------
+    InputError
+        It is not written so, or names a segment that cannot be.
+
+    >>> topic_parts("topic://acme/shop/orders-segment-3"), topic_parts("segment://acme/shop/orders/0000-7fff-3")
+    (('topic://acme/shop/orders', 3), ('topic://acme/shop/orders', 3))
+    """
+    found = _WHOLE_TOPIC.fullmatch(text)
+    if found is None or "#" in text:
+        raise InputError(
+            "A topic cannot be read",
+            got=text or "nothing",
+            expected="persistent://tenant/ns/topic[-partition-N], or topic://tenant/ns/topic[-segment-N] for a scalable topic",
+        )
+    if is_scalable(text) or text.startswith(SEGMENT):
+        return _parts(found)
+    topic, number = topic_and_partition(text, None)
+    return topic, None if number == "-1" else int(number)
+
+
+def _parts(found: re.Match[str]) -> tuple[str, int | None]:
+    topic, part, number = found["topic"], found["part"], found["partition"]
+    whole = topic if number is None else f"{topic}-{part}-{number}"
+    if whole.startswith(SEGMENT):
+        try:
+            segment = SegmentName.of(whole)
+        except SegmentNameError as error:
+            raise InputError(
+                "A segment cannot be read",
+                got=str(error),
+                expected="segment://tenant/ns/topic/0000-7fff-3, or topic://tenant/ns/topic-segment-3",
+            ) from None
+        return segment.topic, segment.number
+    # A topic that is not scalable may be called orders-segment-3, and a scalable one orders-partition-3.
+    if number is None or (part == "segment") != is_scalable(topic):
+        return whole, None
+    return topic, int(number)

@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 from throttlescope.ingest.core.metrics import BACKLOG_METRICS, PUBLISH_PAUSES
 from throttlescope.ingest.core.system_names import is_system_topic
 from throttlescope.ingest.core.times import MINUTE_MS, block_start, dates_of
+from throttlescope.ingest.core.topic_name import SCALABLE
 from throttlescope.ingest.lake import DataFile, Lake
 from throttlescope.ingest.lake.rows import read_files
 from throttlescope.ingest.quality.admin_scope import other_cluster, other_cluster_words, scraped_brokers
@@ -158,4 +159,4 @@ def _topics_above_zero(
 
 def _of_interest(topic: str) -> bool:
     """Not Pulsar's own topics (``__change_events``), nor non-persistent ones: no limit holds a backlog of theirs."""
-    return topic.startswith("persistent://") and not is_system_topic(topic)
+    return topic.startswith(("persistent://", SCALABLE)) and not is_system_topic(topic)

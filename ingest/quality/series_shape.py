@@ -22,14 +22,14 @@ FAULTS = pa.schema(
         ("lacking_labels", pa.int64()),  # a label that names its subscription or topic is not there
         ("crooked_partition", pa.int64()),  # no whole number from -1
         ("misplaced_series", pa.int64()),  # in another shard than its topic
-        ("crooked_topic", pa.int64()),  # not persistent://tenant/namespace/name
+        ("crooked_topic", pa.int64()),  # not persistent://tenant/namespace/name, nor a scalable topic
         ("foreign_namespace", pa.int64()),  # another namespace than the topic's own
     ]
 )
 
 _ID = r"^[0-9a-f]{32}$"
 _PLACE = ("cluster", "namespace", "topic", "partition", "shard")
-_SCHEMES = ("persistent://", "non-persistent://")
+_SCHEMES = ("persistent://", "non-persistent://", "topic://")
 
 
 def series_faults(series: pa.Table) -> pa.Table:

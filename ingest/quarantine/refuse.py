@@ -21,6 +21,7 @@ REASONS: dict[str, str] = {
     "missing_metric_name": "a series without __name__",
     "missing_key_label": "a series without a label that names its cluster, namespace, topic or subscription",
     "invalid_partition": "a partition label that is not a whole number from -1",
+    "invalid_segment": "a segment whose name has no hash range of 4 hexadecimal digits each and no decimal id, or a range that ends before it begins",
     "label_not_utf8": "a label whose bytes are not UTF-8 text",
     "policy_unreadable": "an answer of the admin API that is not what its version documents",
     "stats_unreadable": "per-partition stats of the admin API without the fields that they must have",

@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 MOST_PARTITIONS = 10_000
 _BEYOND = 2**63
 _GROUP_RATES = ("publishRateInMsgs", "publishRateInBytes", "dispatchRateInMsgs", "dispatchRateInBytes")
+_MAX_HASH = 0xFFFF
 _PUBLISH_RATES = ("publishThrottlingRateInMsg", "publishThrottlingRateInByte")
 _RATES = ("dispatchThrottlingRateInMsg", "dispatchThrottlingRateInByte", "ratePeriodInSecond")
 _QUOTA_LIMITS = ("limitSize", "limitTime", "limit")
@@ -206,6 +207,21 @@ def _owner(answer: Any) -> str | None:
     return None
 
 
+def _layout(answer: Any) -> str | None:
+    """Segments of a scalable topic by their ids, each with its hash range."""
+    if fault := _object(answer) or _object(answer.get("segments")):
+        return fault
+    for number, segment in answer["segments"].items():
+        hash_range = segment.get("hashRange") if isinstance(segment, dict) else None
+        if not isinstance(hash_range, dict) or not all(
+            _is_whole(hash_range.get(end)) for end in ("start", "end")
+        ):
+            return f"segment {number[:20]} has no hash range"
+        if not 0 <= hash_range["start"] <= hash_range["end"] <= _MAX_HASH:
+            return f"segment {number[:20]} has the hash range {hash_range['start']} to {hash_range['end']}"
+    return None
+
+
 def _is_whole(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
@@ -245,6 +261,8 @@ _JUDGES: dict[str, Callable[[Any], str | None]] = {
     "partition_count": _count,
     "topic_owner": _owner,
     "resource_group": _resource_group,
+    "scalable_layout": _layout,
+    "scalable_stats": _object,
     "topic_subscriptions": _texts,
     **_TOPIC_JUDGES,
     **{f"global_{scope}": judge for scope, judge in _TOPIC_JUDGES.items()},

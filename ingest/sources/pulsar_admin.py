@@ -22,6 +22,7 @@ import pyarrow as pa
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.core.errors import InputError, SourceError
 from throttlescope.ingest.core.times import date_of
+from throttlescope.ingest.core.topic_name import SCALABLE, is_scalable, part_text
 from throttlescope.ingest.sources.access import (
     TRANSPORT_ERRORS,
     Access,
@@ -41,6 +42,7 @@ from throttlescope.ingest.sources.policy_answers import answer_fault
 from throttlescope.ingest.sources.topic_stats import stats_rows, stats_table
 
 _WHAT = "Pulsar's admin API"
+_SCALABLE_DOMAIN = SCALABLE.removesuffix("://")
 _SECRET = re.compile(r"password|secret|credential|token$|AuthenticationParameters$|privateKey", re.IGNORECASE)
 _NO_SECRET = re.compile(r"(Path|File|Name|Claim|Audience)$")
 _HIDDEN = "(hidden)"
@@ -113,7 +115,7 @@ class AdminTopic:
 
     def physical(self, partition: int) -> AdminTopic:
         """The topic that a broker knows one partition by."""
-        return self if partition < 0 else AdminTopic(f"{self.name}-partition-{partition}")
+        return AdminTopic(part_text(self.name, partition)) if partition >= 0 else self
 
 
 @dataclass
@@ -391,7 +393,12 @@ class _Collection:
     def sample(self, rounds: int, pause_s: float, max_calls: int, until_s: float) -> AdminSnapshot:
         """Request only stats, several times; a partition that does not answer is left out from then on."""
         requests, size = self.admin.requests, self.admin.bytes
-        wanted = [(topic, partition) for topic in self.topics for partition in topic.partitions or (-1,)]
+        wanted = [
+            (topic, partition)
+            for topic in self.topics
+            if not is_scalable(topic.name)
+            for partition in topic.partitions or (-1,)
+        ]
         wanted = wanted[: max_calls // max(1, rounds)]
         for number in range(rounds):
             if number and wanted:
@@ -472,7 +479,25 @@ class _Collection:
 
     # -- topics ----------------------------------------------------------------------------
 
+    def _scalable_topic(self, topic: AdminTopic) -> None:
+        """Request the layout of a scalable topic and its stats: it has no policies of its own, its segments neither."""
+        path = f"/admin/v2/scalable/{topic.path.removeprefix(f'{_SCALABLE_DOMAIN}/')}"
+        self._ask("scalable_layout", topic.name, path)
+        stats = self._ask("scalable_stats", topic.name, f"{path}/stats")
+        without_owner = segments_without_owner(stats) if isinstance(stats, dict) else []
+        if without_owner:
+            self.failures.append(
+                Failure(
+                    "scalable_stats",
+                    topic.name,
+                    f"no owner of {', '.join(map(str, without_owner))}: totals over the segments are incomplete",
+                )
+            )
+
     def _topic(self, topic: AdminTopic) -> None:
+        if is_scalable(topic.name):
+            self._scalable_topic(topic)
+            return
         path = f"/admin/v2/{topic.path}"
         of_replicators = (("topic_replicator_dispatch_rate", "replicatorDispatchRate"),)
         for scope, name in (
@@ -619,6 +644,13 @@ class _Collection:
     def _failed(self, scope: str, key: str, error: Exception) -> None:
         got = getattr(error, "got", None)
         self.failures.append(Failure(scope, key, str(got or error)))
+
+
+def segments_without_owner(stats: dict[str, Any]) -> list[str]:
+    """Segments of the stats of a scalable topic whose broker is not known (``ownerBroker`` null); 5.0.0-M1 does not say."""
+    segments = stats.get("segments")
+    found = segments.items() if isinstance(segments, dict) else ()
+    return [number for number, one in found if isinstance(one, dict) and one.get("ownerBroker", "") is None]
 
 
 _UNREACHED = object()

@@ -32,6 +32,7 @@ from throttlescope.models.diagnosis.causes import (
     REMOTE_SLOW,
     REPLICATOR_STUCK,
     SCHEMA_REFUSED,
+    SEGMENT_BLOCKED,
     SLOW_CONSUMERS,
     SNAPSHOT_MARKERS,
     THROTTLED,
@@ -44,7 +45,7 @@ from throttlescope.models.diagnosis.causes import (
 HOLDING = (
     THROTTLED, BOTH, SLOW_CONSUMERS, NO_CONSUMERS, BLOCKED_ON_UNACKED, HUNG_CONSUMERS,
     REDELIVERY, TOPIC_MOVED, KEY_SHARED_BLOCKED, FILTER_REJECTS, PUBLISH_BURST, COLD_READS, READ_LIMIT, PHANTOM_BACKLOG, CONNECTION_PAUSED,
-    REMOTE_PUBLISH_LIMIT, REMOTE_SLOW, REMOTE_QUOTA, REMOTE_DISCONNECTED, SCHEMA_REFUSED, REPLICATOR_STUCK,
+    REMOTE_PUBLISH_LIMIT, REMOTE_SLOW, REMOTE_QUOTA, REMOTE_DISCONNECTED, SCHEMA_REFUSED, REPLICATOR_STUCK, SEGMENT_BLOCKED,
     PERMIT_DRIFT, DISPATCH_CONTENTION, SNAPSHOT_MARKERS,
 )  # fmt: skip
 ANY = "*"
@@ -69,7 +70,9 @@ def of(*causes: Cause) -> str:
 BEARING: tuple[Bearing, ...] = (
     Bearing("coverage", False, of(UNKNOWN)),
     Bearing("served_twice", True, of(UNKNOWN)),
-    Bearing("no_consumers", True, of(NO_CONSUMERS), of(HUNG_CONSUMERS, SLOW_CONSUMERS)),
+    Bearing("no_consumers", True, of(NO_CONSUMERS, SEGMENT_BLOCKED), of(HUNG_CONSUMERS, SLOW_CONSUMERS)),
+    Bearing("parent_segments", True, of(SEGMENT_BLOCKED), of(NO_CONSUMERS)),
+    Bearing("parent_segments", False, of(SEGMENT_BLOCKED), "", of(NO_CONSUMERS)),
     Bearing("abandoned", True, of(NO_CONSUMERS)),
     Bearing("blocked_on_unacked", True, of(BLOCKED_ON_UNACKED), of(THROTTLED), of(BOTH, SLOW_CONSUMERS)),
     Bearing("consumers_blocked", True, of(BLOCKED_ON_UNACKED), of(THROTTLED), of(BOTH, SLOW_CONSUMERS)),

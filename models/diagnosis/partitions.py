@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from throttlescope.ingest.core.topic_name import is_scalable
 from throttlescope.models.messages.catalogue import Message, message
 
 #: What is read of a verdict.
@@ -61,6 +62,8 @@ class SubscriptionPartitions:
         cause = worst["cause"] + (f" ({limiter})" if limiter else "")
         if worst["partition"] < 0:
             return message("partitions.not_partitioned", cause=cause)
+        if is_scalable(self.topic):
+            return self._of_segments(cause)
         if worst["cause"] == "healthy":
             return message("partitions.all_healthy", partitions=self.partitions)
         backlog = worst["backlog_entries"]
@@ -71,6 +74,20 @@ class SubscriptionPartitions:
             )  # fmt: skip
         return message(
             "partitions.worst_of_backlog", partition=worst["partition"], cause=cause, backlog=backlog,
+            total=self.backlog_entries, sharing=len(self.sharing), partitions=self.partitions,
+        )  # fmt: skip
+
+    def _of_segments(self, cause: str) -> Message:
+        worst, backlog = self.worst, self.worst["backlog_entries"]
+        if worst["cause"] == "healthy":
+            return message("partitions.segments_healthy", partitions=self.partitions)
+        if backlog is None:
+            return message(
+                "partitions.worst_segment", partition=worst["partition"], cause=cause, sharing=len(self.sharing),
+                partitions=self.partitions,
+            )  # fmt: skip
+        return message(
+            "partitions.worst_segment_of_backlog", partition=worst["partition"], cause=cause, backlog=backlog,
             total=self.backlog_entries, sharing=len(self.sharing), partitions=self.partitions,
         )  # fmt: skip
 

@@ -6,14 +6,12 @@ in the lake, whose labels are normalised. ``cluster`` is left out: it may be cal
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 
 from throttlescope.ingest.core.selector import quote
 from throttlescope.ingest.core.subscription_name import remote_cluster
+from throttlescope.ingest.core.topic_name import is_scalable, topic_pattern
 from throttlescope.models.diagnosis.window import SubscriptionKey
-
-_META = re.compile(r"([\\.+*?()|\[\]{}^$])")
 
 
 # A subscription is judged in many windows, and each asks with the same few selectors.
@@ -23,10 +21,11 @@ def of_topic(key: SubscriptionKey, **labels: str) -> str:
     if key.partition < 0:
         matchers = [f"topic={quote(key.topic)}", 'partition=~"|-1"']
     else:
-        pattern = _META.sub(r"\\\1", key.topic)
+        # A broker that splits labels gives a segment the partition -1.
+        numbers = f"|-1|{key.partition}" if is_scalable(key.topic) else f"|{key.partition}"
         matchers = [
-            f"topic=~{quote(f'{pattern}(-partition-{key.partition})?')}",
-            f'partition=~"|{key.partition}"',
+            f"topic=~{quote(topic_pattern(key.topic, key.partition))}",
+            f"partition=~{quote(numbers)}",
         ]
     return "{" + ",".join(matchers + [f"{name}={quote(value)}" for name, value in labels.items()]) + "}"
 
@@ -36,8 +35,7 @@ def of_all_partitions(topic: str, subscription: str | None, partition: int | Non
     labels = {} if subscription is None else {"subscription": subscription}
     if partition is not None:
         return of_topic(SubscriptionKey("", "", topic, partition, subscription or ""), **labels)
-    pattern = _META.sub(r"\\\1", topic)
-    matchers = [f"topic=~{quote(f'{pattern}(-partition-[0-9]+)?')}"]
+    matchers = [f"topic=~{quote(topic_pattern(topic, None))}"]
     return "{" + ",".join(matchers + [f"{name}={quote(value)}" for name, value in labels.items()]) + "}"
 
 
@@ -62,6 +60,13 @@ def without_consumers(matchers: str) -> str:
 def of_subscription(key: SubscriptionKey, **labels: str) -> str:
     """Matchers, in braces, for a subscription's series."""
     return of_topic(key, subscription=key.subscription, **labels)
+
+
+def of_parent_segments(key: SubscriptionKey) -> str | None:
+    """Backlogs of a subscription on all segments of a scalable topic; of other topics there is no such query."""
+    if not is_scalable(key.topic):
+        return None
+    return f"pulsar_subscription_back_log{of_all_partitions(key.topic, key.subscription)}"
 
 
 def of_replicator(key: SubscriptionKey, metric: str) -> str:

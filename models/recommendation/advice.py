@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from throttlescope.ingest.core.topic_name import is_scalable
 from throttlescope.models.diagnosis import promql
 from throttlescope.models.diagnosis.counterfactual import Counterfactuals, counterfactuals
 from throttlescope.models.messages.catalogue import Message, message
@@ -106,7 +107,8 @@ def _limits(observed: Observed, limiter: str, ground: Ground, target_s: int) -> 
         )
     ]
     if level != "broker":
-        if set(observed.partitions) != {-1}:
+        # Segments cannot be added like partitions: a split is an operation of its own, and new keys follow it at once.
+        if set(observed.partitions) != {-1} and not is_scalable(observed.topic):
             found.append(_partitions(observed, limiter, tried, now))
         found += _period(observed, limiter, row, ground, target_s)
     return found

@@ -2,7 +2,7 @@
 
 A policy is replaced as a whole: a flag that is left out becomes "no limit" or one second, so every flag is restated. The change is
 made at the narrowest level that covers only this subscription or topic; where the limit comes from a namespace or a broker,
-other topics keep theirs.
+other topics keep theirs. Of a scalable topic the narrowest level is the namespace.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from throttlescope.ingest.core.subscription_name import remote_cluster
+from throttlescope.ingest.core.topic_name import is_scalable, namespace_of
 from throttlescope.models.messages.catalogue import Message, message
 
 _UNLIMITED = -1
@@ -61,6 +62,8 @@ def set_limit(
         return _broker(row, msg, size)
     flags = _flags(msg, size, period_s, row["relative_to_publish"])
     old = _flags(row["rate_msg"], row["rate_bytes"], row["period_s"], row["relative_to_publish"])
+    if is_scalable(topic):
+        return _namespace(row, topic, flags, old)
     where, verb = shlex.quote(topic), "dispatch-rate"
     local = "" if set_by != "global_topic_policy" else " -g"
     notes: tuple[Message, ...] = ()
@@ -89,6 +92,23 @@ def set_limit(
         undo,
         place,
         (*notes, message("advice.note.buckets_refill")),
+    )
+
+
+def _namespace(row: Mapping[str, Any], topic: str, flags: str, old: str) -> Command:
+    """A scalable topic has no policies of its own: its namespace is the lowest place where a limit can be set."""
+    verb = "subscription-dispatch-rate" if row["level"] == "subscription" else "dispatch-rate"
+    namespace = namespace_of(topic)
+    where = shlex.quote(namespace)
+    if row["set_by"] == "namespace_policy":
+        undo = f"pulsar-admin namespaces set-{verb} {where} {old}"
+    else:
+        undo = f"pulsar-admin namespaces remove-{verb} {where}"
+    return Command(
+        f"pulsar-admin namespaces set-{verb} {where} {flags}",
+        undo,
+        message("advice.place.namespace", namespace=namespace),
+        (message("advice.note.per_segment"), message("advice.note.buckets_refill")),
     )
 
 

@@ -12,11 +12,11 @@ from tests.lab.sets import HELD_OUT, ScenarioSet
 from tests.lab.sets import SETS as LAB
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.core.labels import LabelError, LabelMapping, normalise
-from throttlescope.ingest.core.metrics import METRICS
+from throttlescope.ingest.core.metrics import BACKLOG, METRICS
 from throttlescope.ingest.core.selector import metric_selector
 from throttlescope.ingest.core.series import Meter
 from throttlescope.ingest.sources.recording import read_recording
-from throttlescope.transforms.limits import effective_limits
+from throttlescope.transforms.limits import effective_limits, segment_keys
 from throttlescope.transforms.promql.source import Series
 
 #: Name in the figures to the lab's set. The first one is the held-out set: no rule was developed with it.
@@ -61,22 +61,31 @@ def read(folder: Path) -> Recorded:
     """Read a recording with the ingest validation of ``throttlescope run``."""
     found = read_recording(folder)
     policies, stats = found.policies.to_pylist(), found.topic_stats.to_pylist()
+    series = tuple(
+        one
+        for metric in found.metric_names
+        if metric in METRICS
+        for batch in found.source.read(metric_selector(metric), found.start_ms, found.end_ms, Meter())
+        for decoded in batch
+        if (one := _series(decoded)) is not None
+    )
     return Recorded(
         name=found.name,
         scrape_interval_s=found.about["scrape_interval_s"],
-        series=tuple(
-            one
-            for metric in found.metric_names
-            if metric in METRICS
-            for batch in found.source.read(metric_selector(metric), found.start_ms, found.end_ms, Meter())
-            for decoded in batch
-            if (one := _series(decoded)) is not None
-        ),
+        series=series,
         limits=pa.Table.from_pylist(
             [
                 row
                 for cluster in found.clusters
-                for row in effective_limits(_of(cluster, policies), _of(cluster, stats))
+                for row in effective_limits(
+                    _of(cluster, policies),
+                    _of(cluster, stats),
+                    segment_keys(
+                        one.labels
+                        for one in series
+                        if one.labels["cluster"] == cluster and one.labels["__name__"] == BACKLOG
+                    ),
+                )
             ],
             schema=TABLES["limits"].loose_schema,
         ),

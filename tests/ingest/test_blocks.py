@@ -165,6 +165,19 @@ def test_refused_series_are_reported_with_samples(tmp_path: Path) -> None:
     assert (told["first_ms"], told["last_ms"], told["labels"]["partition"]) == (1, 7, "x")
 
 
+def test_wrong_segments_are_counted_and_kept(tmp_path: Path) -> None:
+    bad = labels_of(1, topic="segment://acme/shop/orders/8000-7fff-3")
+    good = labels_of(2, topic="segment://acme/shop/orders/0000-7fff-3")
+    buffer = filled(tmp_path, [[series(bad, [5, 7]), series(good, [6])]])
+    ((_, rows),) = list(buffer.blocks())
+    assert rows.num_rows == 1
+    (row,) = [refused.row() for refused in buffer.refused.values()]
+    assert (row["reason"], row["rows"]) == ("invalid_segment", 2)
+    kept = json.loads(row["row"])
+    assert kept["labels"]["topic"] == "segment://acme/shop/orders/8000-7fff-3"
+    assert (kept["first_ms"], kept["last_ms"]) == (5, 7)
+
+
 @pytest.mark.parametrize(
     "value", ['a"b', "a\nb", "../../etc/passwd", "a\\b", "a'b; DROP", "\x00", "💥", "${x}", "a/b"]
 )

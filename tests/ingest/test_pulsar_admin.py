@@ -467,3 +467,62 @@ def test_run_samples_stats_of_a_fresh_range(answers, tmp_path, age_ms, scraped, 
     assert snapshot.topic_stats.num_rows == 1 + samples
     assert lake.read("topic_stats").num_rows == 1 + samples
     assert snapshot.requests == admin.requests
+
+
+LAYOUT = {"segments": {"0": {"hashRange": {"start": 0, "end": 32767}, "state": "SEALED"}}}
+STATS = {
+    "segments": {"0": {"name": "segment://acme/shop/orders/0000-7fff-0", "state": "SEALED"}},
+    "subscriptions": {},
+}
+
+
+def scalable(answers: dict[str, str], layout: object = LAYOUT, stats: object = STATS) -> dict[str, str]:
+    path = "/admin/v2/scalable/acme/shop/orders"
+    return {
+        **answers,
+        "/admin/v2/namespaces/acme/shop": "{}",
+        path: json.dumps(layout),
+        f"{path}/stats": json.dumps(stats),
+    }
+
+
+def test_scalable_topic_has_no_policies_to_request(answers: dict[str, str]) -> None:
+    seen: list = []
+    with serve(scalable(answers), seen=seen) as url:
+        found = collected(url, [AdminTopic("topic://acme/shop/orders", (0,))])
+    scopes = {
+        row["scope"]: row["key"] for row in found.policies.to_pylist() if row["key"].startswith("topic://")
+    }
+    assert scopes == {
+        "scalable_layout": "topic://acme/shop/orders",
+        "scalable_stats": "topic://acme/shop/orders",
+    }
+    assert found.failures == []
+    assert not [path for _, path, _ in seen if "persistent" in path or "lookup" in path]
+
+
+def test_segment_without_owner_makes_totals_incomplete(answers: dict[str, str]) -> None:
+    segments = {"0": {"ownerBroker": "b:8080"}, "1": {"ownerBroker": None}}
+    with serve(scalable(answers, stats={"segments": segments})) as url:
+        found = collected(url, [AdminTopic("topic://acme/shop/orders", (0,))])
+    (failure,) = found.failures
+    assert failure.scope == "scalable_stats"
+    assert failure.reason == "no owner of 1: totals over the segments are incomplete"
+
+
+@pytest.mark.parametrize(
+    "segment",
+    [
+        {"state": "ACTIVE"},
+        {"hashRange": {"start": 5}},
+        {"hashRange": {"start": 9, "end": 5}},
+        {"hashRange": {"start": 0, "end": 65536}},
+    ],
+)
+def test_layout_with_a_wrong_hash_range_is_refused(answers: dict[str, str], segment: dict) -> None:
+    with serve(scalable(answers, layout={"segments": {"7": segment}})) as url:
+        found = collected(url, [AdminTopic("topic://acme/shop/orders", (0,))])
+    (refused,) = found.refused
+    assert refused.reason == "policy_unreadable"
+    assert "segment 7 has" in found.failures[0].reason
+    assert "scalable_layout" not in {row["scope"] for row in found.policies.to_pylist()}

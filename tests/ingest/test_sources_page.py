@@ -31,6 +31,7 @@ def test_the_label_table_is_true() -> None:
         ("persistent://t/n/x", "3", ("persistent://t/n/x", "3")),
         ("persistent://t/n/x", None, ("persistent://t/n/x", "-1")),
         ("persistent://t/n/x-partition-3", "-1", ("persistent://t/n/x-partition-3", "-1")),
+        ("segment://t/n/x/0000-7fff-3", None, ("topic://t/n/x", "3")),
     ):
         found = base | {"topic": topic} | ({"partition": partition} if partition else {})
         labels = dict(normalise(tuple(sorted(found.items())), LabelMapping()).labels)

@@ -23,6 +23,8 @@ BROKER_VERSION = "4.2.4"
 BROKER_VERSIONS = (BROKER_VERSION, "4.0.1", "4.0.7", "5.0.0-M1")
 #: The newest version near the broker's whose command line is in Maven Central.
 ADMIN_TOOL, ADMIN_TOOL_VERSION = "pulsar-client-tools", "4.0.8"
+#: The Java client of scalable topics, which brokers have from 5.0 on, and the version that the lab records them with.
+SCALABLE_CLIENT, SCALABLE_VERSION = "pulsar-client-v5", "5.0.0-M1"
 #: Versions that Maven would mix for one broker, in releases that do not fit together; imported before Pulsar's own choice.
 _IMPORTED = {
     "5.0.0-M1": (
@@ -79,6 +81,28 @@ def admin_tool_jars() -> list[Path]:
             if not marker.exists():
                 _fetch_jars(folder, ADMIN_TOOL_VERSION, ADMIN_TOOL)
     return sorted(folder.glob("*.jar"))
+
+
+def scalable_client_jars(version: str = SCALABLE_VERSION) -> list[Path]:
+    """Return the class path of the Java client of scalable topics, fetched from Maven Central once."""
+    folder = parts_dir() / f"{SCALABLE_CLIENT}-{version}"
+    marker = folder / f"{SCALABLE_CLIENT}-{version}.jar"
+    if not marker.exists():
+        with _locked(parts_dir() / "scalable-client.lock"):
+            if not marker.exists():
+                _fetch_jars(folder, version, SCALABLE_CLIENT)
+    return sorted(folder.glob("*.jar"))
+
+
+def javac_binary() -> Path:
+    """Return the Java compiler that belongs to :func:`java_binary`."""
+    beside = java_binary().resolve().with_name("javac")
+    if beside.exists():
+        return beside
+    found = shutil.which("javac")
+    if found is None:
+        raise PartMissing("javac not found next to java or in PATH: apt-get install openjdk-17-jdk-headless")
+    return Path(found)
 
 
 def object_store_jars() -> list[Path]:

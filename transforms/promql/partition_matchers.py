@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 
 from throttlescope.ingest.core.labels import topic_and_partition
 from throttlescope.ingest.core.selector import EQUAL, NOT_EQUAL, Matcher, Selector
+from throttlescope.ingest.core.topic_name import part_text
 from throttlescope.transforms.promql.limit_series import LIMIT_METRIC
 
 _NO_PARTITION = "-1"
@@ -58,7 +59,7 @@ class PartitionedTopics:
                     )
                     found.append(
                         f"{matcher} looks for the partition inside the label topic, and this lake keeps it in the label "
-                        f"partition: write {topic},{partition} for {missed[0]}-partition-{missed[1]}"
+                        f"partition: write {topic},{partition} for {part_text(missed[0], int(missed[1]))}"
                     )
         return list(dict.fromkeys(found))
 
@@ -78,7 +79,7 @@ class PartitionedTopics:
             if means(topic):
                 continue
             for partition in partitions:
-                if means(f"{topic}-partition-{partition}"):
+                if means(part_text(topic, int(partition))):
                     return topic, partition
         return None
 

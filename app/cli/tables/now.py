@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from throttlescope.app.presentation.output import freshness, write_result
 from throttlescope.app.presentation.verdicts import subscription_text
+from throttlescope.ingest.contracts.vocabulary import UNITS
+from throttlescope.ingest.core.topic_name import is_scalable, part_word
 from throttlescope.models.diagnosis.window import SubscriptionKey
 from throttlescope.models.messages.catalogue import sentence
 from throttlescope.models.messages.units import count, duration_text, minute_text, number, percent, visible
@@ -34,6 +36,7 @@ def print_now(answer: NowAnswer, *, now_ms: int) -> None:
     for rolled in answer.partitions:
         if rolled.worst["partition"] >= 0:
             lines.append(f"#{rolled.subscription}: {rolled.text}")
+    lines += _per_segment(answer)
     for row in shown[:_SHOWN]:
         lines += ["", *_lines_of(row, answer)]
     if len(shown) > _SHOWN:
@@ -62,6 +65,30 @@ def print_now(answer: NowAnswer, *, now_ms: int) -> None:
         )
     )
     print("\n".join(visible(line) for line in lines))
+
+
+def _per_segment(answer: NowAnswer) -> list[str]:
+    """The limits of a scalable topic, which count in each of its segments."""
+    if not is_scalable(answer.question.topic):
+        return []
+    segments = len({row["partition"] for row in answer.verdicts.to_pylist()})
+    newest = {
+        (row["subscription"], row["level"]): row
+        for row in sorted(answer.limits.to_pylist(), key=lambda row: row["observed_ms"])
+        if row["level"] != "broker"
+    }
+    found = dict.fromkeys(
+        sentence("tables.now.per_segment", level=level, limit=_limit(row, unit), segments=segments)
+        for (_, level), row in newest.items()
+        for unit in UNITS
+        if row[f"rate_{unit}"]
+    )
+    return list(found) or [sentence("tables.now.no_limit_per_segment", segments=segments)]
+
+
+def _limit(row: Mapping[str, Any], unit: str) -> str:
+    counted = "B" if unit == "bytes" else row["counts"]
+    return f"{count(row[f'rate_{unit}'])} {counted} / {row['period_s']} s"
 
 
 def _lines_of(row: Mapping[str, Any], answer: NowAnswer) -> list[str]:
@@ -126,7 +153,7 @@ def _earlier(rows: Sequence[Mapping[str, Any]], key: SubscriptionKey) -> str:
 
 
 def _short(row: Mapping[str, Any]) -> str:
-    partition = "" if row["partition"] < 0 else f"partition {row['partition']} "
+    partition = "" if row["partition"] < 0 else f"{part_word(row['topic'])} {row['partition']} "
     return f"{partition}#{row['subscription']}"
 
 

@@ -7,7 +7,7 @@ requested: what it contains is unknown, and verdicts say so.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from urllib.parse import unquote, urlsplit
 
@@ -20,7 +20,7 @@ from throttlescope.ingest.core.labels import topic_and_partition
 from throttlescope.ingest.sources.consumer_stats import ConsumerStats, consumer_stats
 from throttlescope.ingest.sources.policy_answers import MOST_PARTITIONS
 from throttlescope.ingest.sources.pulsar_admin import AdminTopic, Failure, PulsarAdmin
-from throttlescope.transforms.limits import effective_limits
+from throttlescope.transforms.limits import effective_limits, segment_keys
 
 #: Calls per second where the configuration says nothing: one topic takes 20 to 100 calls, once.
 CALLS_PER_S = 50.0
@@ -50,10 +50,12 @@ class TopicAdminData:
     failures: tuple[Failure, ...] = ()
     requests: int = 0
 
-    def of_cluster(self, cluster: str) -> tuple[pa.Table, pa.Table]:
-        """Rows of ``limits`` and ``topic_stats`` under a cluster's name."""
+    def of_cluster(self, cluster: str, series: Iterable[Mapping[str, str]] = ()) -> tuple[pa.Table, pa.Table]:
+        """Rows of ``limits`` and ``topic_stats`` under a cluster's name; the labels of backlogs name a scalable topic's subscriptions."""
         stats = [row | {"cluster": cluster} for row in self.topic_stats.to_pylist()]
-        limits = effective_limits([row | {"cluster": cluster} for row in self.policies], stats)
+        limits = effective_limits(
+            [row | {"cluster": cluster} for row in self.policies], stats, segment_keys(series)
+        )
         return (
             pa.Table.from_pylist(limits, schema=TABLES["limits"].loose_schema),
             pa.Table.from_pylist(stats, schema=TABLES["topic_stats"].loose_schema),

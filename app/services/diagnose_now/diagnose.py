@@ -21,6 +21,7 @@ from throttlescope.app.services.diagnose_now.sources import Sources
 from throttlescope.app.services.diagnose_now.verdicts import judge
 from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
 from throttlescope.ingest.core.errors import SourceError
+from throttlescope.ingest.core.metrics import BACKLOG
 from throttlescope.ingest.core.selector import NAME_LABEL
 from throttlescope.ingest.core.times import BLOCK_MS, block_start
 from throttlescope.ingest.quality.admin_scope import other_cluster, other_cluster_words
@@ -151,7 +152,8 @@ def diagnose_now(
     if sources.mapping.cluster is None:
         admin_data, more = _of_this_cluster(admin_data, found)
         notes += more
-    limits, stats = admin_data.of_cluster(found.cluster)
+    backlogs = (one.labels for one in found.series if one.labels["__name__"] == BACKLOG)
+    limits, stats = admin_data.of_cluster(found.cluster, backlogs)
     notes += _refused(found)
 
     source = IndexedSource(found.series)

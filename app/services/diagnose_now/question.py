@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
 from throttlescope.ingest.core.errors import InputError
-from throttlescope.ingest.core.labels import topic_and_partition
-from throttlescope.ingest.core.subscription_name import SubscriptionName
+from throttlescope.ingest.core.subscription_name import SubscriptionName, topic_parts
 from throttlescope.ingest.core.times import MINUTE_MS, check_range
 from throttlescope.ingest.pull.plan import widened
 
 #: The longest range: beyond it a run into a lake is the better tool.
 LONGEST_MS = 6 * 60 * MINUTE_MS
-_TOPIC = re.compile(r"[a-z-]+://[^/]+/[^/]+/.+", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -73,12 +70,7 @@ class NowQuestion:
         if subscription is not None:
             name = SubscriptionName.of(subscription)
             return cls(name.topic, name.partition, name.subscription, end_ms - for_ms, end_ms, history_ms)
-        if _TOPIC.fullmatch(topic) is None or "#" in topic:
-            raise InputError(
-                "A topic cannot be read", got=topic or "nothing", expected="persistent://tenant/ns/topic[-partition-N]"
-            )  # fmt: skip
-        base, number = topic_and_partition(topic, None)
-        partition = None if number == "-1" else int(number)
+        base, partition = topic_parts(topic)
         return cls(base, partition, None, end_ms - for_ms, end_ms, history_ms)
 
     @property

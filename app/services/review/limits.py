@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from throttlescope.app.services.review.query import KEY, ReviewQuery
 from throttlescope.ingest.contracts.vocabulary import LIMITERS
 from throttlescope.ingest.core.times import MINUTE_MS
+from throttlescope.ingest.core.topic_name import PART_TEXT_SQL
 
 #: Share of a limit from which a minute counts as nearly used up; the same as on the web app's page of limits.
 NEAR_SHARE = 0.9
@@ -116,11 +117,10 @@ def _level(limiter: str) -> str:
     return limiter.split(".")[0]
 
 
-_PARTITION = "topic || CASE WHEN partition < 0 THEN '' ELSE '-partition-' || partition END"
 _OWNER = {
     "broker": "coalesce(broker, '')",
-    "topic": _PARTITION,
-    "subscription": f"{_PARTITION} || '#' || subscription",
+    "topic": PART_TEXT_SQL,
+    "subscription": f"{PART_TEXT_SQL} || '#' || subscription",
 }
 
 # The limit when it was last in force; a limit that was removed is not described by later values.

@@ -11,6 +11,7 @@ from throttlescope.app.web.data.history import THIS, values_of
 from throttlescope.app.web.data.reader import LakeReader, dicts
 from throttlescope.app.web.data.table_query import Conditions
 from throttlescope.ingest.core.times import DAY_MS
+from throttlescope.ingest.core.topic_name import PART_TEXT_SQL
 from throttlescope.ingest.lake import DataFile
 from throttlescope.models.anomaly.band import UsualBand, usual
 from throttlescope.models.anomaly.minutes import COLUMNS
@@ -25,7 +26,7 @@ _LONGEST_MS = 3 * DAY_MS
 MOST_FILES = 2_000
 
 _KEY = "cluster, topic, partition, subscription"
-_SELECTOR = "cluster || ' ' || topic || CASE WHEN partition < 0 THEN '' ELSE '-partition-' || partition END || '#' || subscription"  # fmt: skip
+_SELECTOR = f"cluster || ' ' || {PART_TEXT_SQL} || '#' || subscription"
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,10 @@ import pandas as pd
 
 from throttlescope.app.presentation.links.subscription import SubscriptionPartition
 from throttlescope.app.web.data.reader import LakeReader, dicts
+from throttlescope.ingest.core.labels import HASH_RANGE
+from throttlescope.ingest.core.metrics import BACKLOG
 from throttlescope.ingest.core.times import BLOCK_MS, DAY_MS, MINUTE_MS
+from throttlescope.ingest.core.topic_name import is_scalable
 from throttlescope.ingest.lake import DataFile
 
 #: What a window says without its evidence, which is most of it; ``reason`` is the strongest evidence for it, in words.
@@ -16,6 +19,23 @@ _LIGHT = (
     "window_start_ms, window_end_ms, side, cause, limiter, confidence, naive_side, backlog_entries, backlog_growth_entries, "
     "[row.text for row in evidence if row.weight = 'for'][1] AS reason"
 )
+
+
+def hash_range(reader: LakeReader, subscription: SubscriptionPartition) -> str | None:
+    """The hash range of a segment, such as ``0000-7fff``; None: it is no segment of a scalable topic."""
+    if not is_scalable(subscription.topic):
+        return None
+
+    def read(cursor, snapshot):
+        series = snapshot.source("series", snapshot.files["series"])
+        found = cursor.execute(
+            f"SELECT labels['{HASH_RANGE}'] FROM {series} WHERE metric_name = '{BACKLOG}' AND cluster = ? "  # noqa: S608
+            "AND labels['topic'] = ? AND labels['partition'] = ? LIMIT 1",
+            [subscription.cluster, subscription.topic, str(subscription.partition)],
+        ).fetchone()
+        return found[0] if found else None
+
+    return reader.read(read)
 
 
 def span(reader: LakeReader, subscription: SubscriptionPartition) -> tuple[int, int] | None:

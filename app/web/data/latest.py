@@ -12,6 +12,7 @@ from throttlescope.app.presentation.causes import ORDER
 from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
 from throttlescope.ingest.core.system_names import SYSTEM_SUBSCRIPTION, SYSTEM_TOPIC
 from throttlescope.ingest.core.times import BLOCK_MS, DAY_MS, MINUTE_MS
+from throttlescope.ingest.core.topic_name import PART_TEXT_SQL
 from throttlescope.models.diagnosis.latest import LOOK_BACK_MS, latest_of
 from throttlescope.models.diagnosis.standing import RECENT_MS
 
@@ -34,7 +35,7 @@ SELECT *, window_end_ms < cluster_end_ms - {STALE_MS} AS stale,
        regexp_full_match(topic, '{SYSTEM_TOPIC}') OR regexp_full_match(subscription, '{SYSTEM_SUBSCRIPTION}') AS own_topic,
        list_position({list(ORDER)!r}, cause) AS cause_rank,
        coalesce(list_position({list(ORDER)!r}, main_cause), {len(ORDER)}) AS main_rank,
-       lower(cluster || ' ' || topic || CASE WHEN partition < 0 THEN '' ELSE '-partition-' || partition END
+       lower(cluster || ' ' || {PART_TEXT_SQL}
              || '#' || subscription) AS selector
 FROM (SELECT *, max(window_end_ms) OVER (PARTITION BY cluster) AS cluster_end_ms FROM newest)
 """  # noqa: S608

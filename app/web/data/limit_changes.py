@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from throttlescope.app.web.address.limits import LimitsAddress
 from throttlescope.app.web.data.history import OF_KEY, values_of
 from throttlescope.app.web.data.latest import KEY
-from throttlescope.app.web.data.limit_subject import namespace_of
 from throttlescope.app.web.data.reader import LakeReader, dicts
 from throttlescope.app.web.data.snapshot import Snapshot
 from throttlescope.app.web.data.table_query import Conditions
 from throttlescope.ingest.core.times import DAY_MS
+from throttlescope.ingest.core.topic_name import namespace_of
 from throttlescope.ingest.lake import DataFile
 from throttlescope.models.episodes.before_after import (
     SIGNAL_COLUMNS,

@@ -11,6 +11,7 @@ from throttlescope.app.web.data.limiters import make_limiters, newest_limit_file
 from throttlescope.app.web.data.reader import LakeReader, dicts
 from throttlescope.app.web.data.snapshot import Snapshot
 from throttlescope.ingest.core.times import DAY_MS
+from throttlescope.ingest.core.topic_name import is_scalable, namespace_of, part_text
 from throttlescope.ingest.lake import DataFile
 from throttlescope.transforms.limits import Rung, limit_ladder
 
@@ -32,12 +33,15 @@ class Subject:
         Those answers: rows of ``policies``.
     unread : str or None
         Why the ladder could not be made.
+    segments : int or None
+        How many segments of its scalable topic have current verdicts of the subscription; None: the topic is not scalable.
     """
 
     levels: dict[str, dict[str, Any]]
     ladder: list[Rung]
     policies: list[dict[str, Any]]
     unread: str | None
+    segments: int | None = None
 
 
 def subject(reader: LakeReader, key: SubscriptionPartition) -> Subject:
@@ -69,14 +73,13 @@ def subject(reader: LakeReader, key: SubscriptionPartition) -> Subject:
             ladder, unread = (limit_ladder(policies, owners, **_named(key)) if policies else []), None
         except (ValueError, TypeError, AttributeError, json.JSONDecodeError) as error:
             ladder, unread = [], f"An answer of the admin API is not what one looks like: {error}"
-        return Subject(levels, ladder, policies, unread)
+        segments = None
+        if is_scalable(key.topic):
+            counted = "SELECT count(*) FROM latest WHERE cluster = ? AND topic = ? AND subscription = ? AND NOT stale"
+            (segments,) = cursor.execute(counted, [key.cluster, key.topic, key.subscription]).fetchone()
+        return Subject(levels, ladder, policies, unread, segments)
 
     return reader.read(read)
-
-
-def namespace_of(topic: str) -> str:
-    """``tenant/namespace`` of a topic."""
-    return topic.split("://", 1)[-1].rsplit("/", 1)[0]
 
 
 def _named(key: SubscriptionPartition) -> dict[str, Any]:
@@ -88,7 +91,7 @@ def _policies(cursor, snapshot: Snapshot, key: SubscriptionPartition) -> list[di
     mine = [file for file in snapshot.files["policies"] if _may_hold(file, key.cluster)]
     newest = max((file.maximum["observed_ms"] for file in mine), default=0)
     files = [file for file in mine if file.maximum["observed_ms"] > newest - DAY_MS]
-    physical = key.topic if key.partition < 0 else f"{key.topic}-partition-{key.partition}"
+    physical = part_text(key.topic, key.partition)
     keys = [namespace_of(key.topic), key.topic, physical, f"{key.topic}#{key.subscription}"]
     rows = dicts(
         cursor.execute(

@@ -17,6 +17,7 @@ from throttlescope.app.web.data.snapshot import Snapshot
 from throttlescope.app.web.data.table_query import Conditions, Sort, cut, ordered
 from throttlescope.ingest.contracts.vocabulary import LEVELS, LIMITERS, UNITS
 from throttlescope.ingest.core.times import DAY_MS
+from throttlescope.ingest.core.topic_name import PART_TEXT_SQL
 from throttlescope.ingest.lake import DataFile
 
 #: From which share on a limit counts as nearly used up in a minute, and below which it was not half used.
@@ -195,13 +196,13 @@ FROM (SELECT *, max(observed_ms) OVER (PARTITION BY cluster) AS newest_ms FROM {
 WHERE observed_ms > newest_ms - {DAY_MS} GROUP BY {KEY}, level
 """  # noqa: S608
 
-_OWNER = """
-    CASE WHEN level = 'broker' THEN coalesce({broker}, '') END AS broker,
+_OWNER = f"""
+    CASE WHEN level = 'broker' THEN coalesce({{broker}}, '') END AS broker,
     CASE WHEN level != 'broker' THEN topic END AS topic,
     CASE WHEN level != 'broker' THEN partition END AS partition,
     CASE WHEN level = 'subscription' THEN subscription END AS subscription,
-    CASE level WHEN 'broker' THEN coalesce({broker}, '')
-        ELSE topic || CASE WHEN partition < 0 THEN '' ELSE '-partition-' || partition END
+    CASE level WHEN 'broker' THEN coalesce({{broker}}, '')
+        ELSE {PART_TEXT_SQL}
              || CASE level WHEN 'subscription' THEN '#' || subscription ELSE '' END END AS owner
 """
 

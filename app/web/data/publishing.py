@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from throttlescope.app.queries.publishing import Publishing, namespace_of, read_publishing
+from throttlescope.app.queries.publishing import Publishing, read_publishing
 from throttlescope.app.web.address.limits import LimitsAddress
 from throttlescope.app.web.data.reader import LakeReader
 from throttlescope.ingest.core.errors import InputError
+from throttlescope.ingest.core.topic_name import namespace_of
 from throttlescope.ingest.lake import Lake
 
 

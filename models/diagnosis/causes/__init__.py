@@ -53,6 +53,7 @@ from throttlescope.models.diagnosis.causes.remote_quota import REMOTE_QUOTA, rem
 from throttlescope.models.diagnosis.causes.remote_slow import REMOTE_SLOW, remote_slow
 from throttlescope.models.diagnosis.causes.replicator_stuck import REPLICATOR_STUCK, replicator_stuck
 from throttlescope.models.diagnosis.causes.schema_refused import SCHEMA_REFUSED, schema_refused
+from throttlescope.models.diagnosis.causes.segment_blocked import SEGMENT_BLOCKED, segment_blocked
 from throttlescope.models.diagnosis.causes.slow_consumers import (
     SLOW_CONSUMERS,
     acks_behind,
@@ -96,6 +97,7 @@ CAUSES: tuple[Cause, ...] = (
     SCHEMA_REFUSED,
     REPLICATOR_STUCK,
     TOPIC_MOVED,
+    SEGMENT_BLOCKED,
     FILTER_REJECTS,
     HEALED_BY_LOSS,
     PHANTOM_BACKLOG,
@@ -111,6 +113,7 @@ RULES: tuple[Callable[[Symptoms], Standing | None], ...] = (
     not_enough_seen,
     healed_by_loss,
     snapshot_markers,
+    segment_blocked,
     no_consumers,
     permits_drifted,
     blocked_on_unacked,
@@ -159,6 +162,7 @@ INCLUDES: dict[Cause, tuple[Cause, ...]] = {
     HUNG_CONSUMERS: (SLOW_CONSUMERS,),
     PUBLISH_BURST: (SLOW_CONSUMERS,),
     NO_CONSUMERS: (SLOW_CONSUMERS,),
+    SEGMENT_BLOCKED: (NO_CONSUMERS, SLOW_CONSUMERS, HUNG_CONSUMERS),
     KEY_SHARED_BLOCKED: (SLOW_CONSUMERS,),
     CONNECTION_PAUSED: (SLOW_CONSUMERS, HUNG_CONSUMERS),
 }
@@ -209,6 +213,7 @@ __all__ = [
     "REPLICATOR_STUCK",
     "RULES",
     "SCHEMA_REFUSED",
+    "SEGMENT_BLOCKED",
     "SLOW_CONSUMERS",
     "SNAPSHOT_MARKERS",
     "SYSTEM_BACKLOG",

@@ -16,6 +16,7 @@ from throttlescope.models.diagnosis.window import Window
 from throttlescope.models.messages.catalogue import Message
 
 NO_CONSUMERS = SymptomKind("no_consumers", ("not_measured", "none", "one", "several"), "consumers")
+PARENT_SEGMENTS = SymptomKind("parent_segments", ("none", "wait", "drained"), "entries")
 BLOCKED_ON_UNACKED = SymptomKind(
     "blocked_on_unacked", ("not_measured", "blocked", "blocked_with", "not_blocked"), "share"
 )
@@ -75,6 +76,16 @@ def no_consumers(window: Window) -> Symptom:
         else NO_CONSUMERS.says("one" if count == 1 else "several", consumers=count)
     )
     return NO_CONSUMERS.answer(holds, finding, count, 0.0, window.end_ms, query)
+
+
+def parent_segments(window: Window) -> Symptom:
+    """Segments that a scalable topic's segment came from have a backlog; not known where there are none."""
+    query = promql.of_parent_segments(window.key)
+    held = window.last("parent_backlog_entries")
+    if held is None:
+        return PARENT_SEGMENTS.unknown("none", query)
+    finding = PARENT_SEGMENTS.says("wait", entries=held) if held > 0 else PARENT_SEGMENTS.says("drained")
+    return PARENT_SEGMENTS.answer(held > 0, finding, held, 0.0, window.end_ms, query)
 
 
 def blocked_on_unacked(window: Window) -> Symptom:

@@ -68,7 +68,9 @@ SENTENCES = {
     "advice.place.all_subscriptions": "all subscriptions of {topic}",
     "advice.place.replicators": "replicators of {topic}, to all remote clusters",
     "advice.place.topic": "topic {topic}, shared by all its subscriptions",
+    "advice.place.namespace": "every topic of the namespace {namespace}",
     "advice.place.brokers": "every broker of the cluster",
+    "advice.note.per_segment": "The limit counts in each segment and partition of every topic of the namespace by itself.",
     "advice.note.overrides_namespace": "The present limit is set by the namespace; this policy overrides it here only.",
     "advice.note.overrides_broker_dynamic": (
         "The present limit is set by the dynamic configuration of the brokers; this policy overrides it here only."

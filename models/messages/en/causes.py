@@ -177,6 +177,16 @@ SENTENCES = {
         "nothing is published, and the backlog of a replicated subscription grows"
     ),
     # Topic moved
+    "cause.segment_blocked.label": "Waits for its parent segments",
+    "cause.segment_blocked.answer": "The segment waits for the segments that it came from",
+    "cause.segment_blocked.first": "Look at the sealed segments of the topic: what holds their backlog delays this one.",
+    "cause.segment_blocked.never": "Do not add consumers or raise limits for this segment: it is read when its parents are drained.",
+    "cause.segment_blocked.because.parents_wait": (
+        "no consumer is connected to the segment, and segments that it came from still have a backlog"
+    ),
+    "cause.segment_blocked.because.parents_drained": (
+        "no consumer is connected to the segment, and the segments that it came from ended at most 15 minutes ago"
+    ),
     "cause.topic_moved.label": "Topic moved",
     "cause.topic_moved.answer": "The topic moved or its broker restarted",
     "cause.topic_moved.first": "Wait for the topic to settle; see whether it moves again.",

@@ -73,6 +73,10 @@ SENTENCES = {
     "limits.in_force.events": "Throttle events",
     "limits.in_force.broker": "per topic partition; owner broker {broker}",
     "limits.in_force.broker_unknown": "per topic partition; owner broker not known",
+    "limits.in_force.segments": "per segment, {segments} segments; only namespace and broker can set them; owner broker {broker}",
+    "limits.in_force.segments_broker_unknown": (
+        "per segment, {segments} segments; only namespace and broker can set them; owner broker not known"
+    ),
     "limits.in_force.relative": "{amount}, on top of the publish rate",
     "limits.in_force.left_out": "not set by the {set_by}, which applies as a whole",
     "limits.in_force.first_read": "also at {at}, the first of these answers",

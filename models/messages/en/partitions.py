@@ -12,4 +12,13 @@ SENTENCES = {
         "Partition {partition} is the worst with {backlog:entries} of {total:entries} entries: {cause}; {sharing} of "
         "{partitions} partitions share that cause."
     ),
+    # The same of a scalable topic, whose parts are segments.
+    "partitions.segments_healthy": "All {partitions} segments are healthy.",
+    "partitions.worst_segment": (
+        "Segment {partition} is the worst: {cause}; {sharing} of {partitions} segments share that cause."
+    ),
+    "partitions.worst_segment_of_backlog": (
+        "Segment {partition} is the worst with {backlog:entries} of {total:entries} entries: {cause}; {sharing} of "
+        "{partitions} segments share that cause."
+    ),
 }

@@ -82,6 +82,9 @@ SENTENCES = {
     "symptom.no_consumers.none": "No consumer is connected ({away:share} of the window).",
     "symptom.no_consumers.one": "{consumers:number} consumer connected at the window's end.",
     "symptom.no_consumers.several": "{consumers:number} consumers connected at the window's end.",
+    "symptom.parent_segments.none": "No segments are known that it came from.",
+    "symptom.parent_segments.wait": "The segments that it came from hold {entries:number} entries and are read first.",
+    "symptom.parent_segments.drained": "The segments that it came from are drained; the broker may not know it yet.",
     "symptom.blocked_on_unacked.not_measured": "Whether unacked messages block it was not measured.",
     "symptom.blocked_on_unacked.blocked": (
         "Pulsar blocks the subscription until consumers acknowledge ({blocked:share} of the window)."

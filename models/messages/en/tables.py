@@ -49,6 +49,9 @@ SENTENCES = {
     "tables.changes.none": (
         "Limits are compared between answers of the admin API: a lake needs at least two runs with --pulsar-admin."
     ),
+    # Limits of a scalable topic, which count in each segment.
+    "tables.now.per_segment": "Limit of the {level}: {limit} per segment, {segments} segments.",
+    "tables.now.no_limit_per_segment": "No limit of topic or subscription was read, {segments} segments. One would count in each segment.",
     # Consumers and partitions.
     "tables.consumers.title": "{subscription}, {start} to {end} UTC. {summary}",
     "tables.consumers.note": (

@@ -57,6 +57,7 @@ HEALTHY = {
     "relative": False,
     "misses": 0.0,
     "written": None,  # entries/s
+    "parents": None,  # entries of the segments that it came from
     "replay": 0.0,  # entries
     # Of the consumers: how many without permits, blocked; messages/s that the slowest and fastest acknowledge.
     "without_permits": 0.0,
@@ -127,6 +128,7 @@ def _row(i: int, given: dict) -> dict:
         "unacked_msg": now["unacked"],
         "blocked_on_unacked": now["blocked"],
         "consumers": now["consumers"],
+        "parent_backlog_entries": now["parents"],
         "replay_entries": now["replay"],
         "consumers_without_permits": now["without_permits"],
         "consumers_blocked_on_unacked": now["consumers_blocked"],

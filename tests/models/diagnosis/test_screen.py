@@ -262,7 +262,7 @@ def test_screen_knows_all_symptoms_of_healthy():
 def test_screen_knows_causes_without_backlog():
     names = [rule.__name__ for rule in RULES]
     without = {
-        "not_enough_seen", "healed_by_loss", "no_consumers", "delayed_delivery", "micro_burst_throttled", "healthy",
+        "not_enough_seen", "healed_by_loss", "segment_blocked", "no_consumers", "delayed_delivery", "micro_burst_throttled", "healthy",
     }  # fmt: skip
     need_a_backlog = {
         "blocked_on_unacked", "throttled", "hung_consumers", "dispatch_stopped", "filter_rejects", "redelivery",

@@ -17,6 +17,7 @@ from throttlescope.app.web.components.parts import hostile, plain_table, section
 from throttlescope.app.web.components.shell import panel
 from throttlescope.app.web.data.limit_subject import Subject
 from throttlescope.ingest.contracts.vocabulary import LEVELS, UNITS
+from throttlescope.ingest.core.topic_name import part_word
 from throttlescope.models.diagnosis.thresholds import READ_BATCH_ENTRIES_5, READ_SIZE_BYTES
 from throttlescope.models.messages.catalogue import sentence
 from throttlescope.transforms.limits import Rung
@@ -36,7 +37,9 @@ def head(key: SubscriptionPartition) -> html.Div:
                     html.Span("topic ", className="quiet"),
                     dcc.Link(hostile(key.topic), href=topic.href()),
                     html.Span(
-                        " · not partitioned · " if key.partition < 0 else f" · partition {key.partition} · ",
+                        " · not partitioned · "
+                        if key.partition < 0
+                        else f" · {part_word(key.topic)} {key.partition} · ",
                         className="quiet",
                     ),
                     html.Span("cluster ", className="quiet"),
@@ -75,10 +78,7 @@ def in_force(found: Subject) -> html.Section:
     one = next(iter(found.levels.values()))
     if one["exempt_caught_up"]:
         notes.append(html.P(sentence("limits.in_force.exempt"), className="facts"))
-    if one["broker"]:
-        note = sentence("limits.in_force.broker", broker=fmt.name(one["broker"], 80))
-    else:
-        note = sentence("limits.in_force.broker_unknown")
+    note = _where_it_counts(found.segments, fmt.name(one["broker"], 80) if one["broker"] else None)
     return section(
         "In force",
         [
@@ -97,6 +97,19 @@ def in_force(found: Subject) -> html.Section:
         ],
         note=note,
     )
+
+
+def _where_it_counts(segments: int | None, broker: str | None) -> str:
+    """What limits of topic and subscription count in, and which broker that is."""
+    if segments is None:
+        return (
+            sentence("limits.in_force.broker", broker=broker)
+            if broker
+            else sentence("limits.in_force.broker_unknown")
+        )
+    if broker:
+        return sentence("limits.in_force.segments", segments=segments, broker=broker)
+    return sentence("limits.in_force.segments_broker_unknown", segments=segments)
 
 
 def _level_row(level: str, unit: str, row: dict) -> list:

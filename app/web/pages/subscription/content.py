@@ -78,6 +78,8 @@ class AnsweredWindow:
         Of its cluster, where they were read.
     age
         Of the oldest entry at the end of the verdict's window; None without a verdict.
+    hash_range
+        Of a segment of a scalable topic.
     """
 
     address: SubscriptionAddress
@@ -92,6 +94,7 @@ class AnsweredWindow:
     outlook: StoredOutlook
     broker_versions: tuple[str, ...]
     age: BacklogAge | None
+    hash_range: str | None
 
 
 @dataclass(frozen=True)
@@ -135,6 +138,7 @@ def read_answered(reader: LakeReader, address: SubscriptionAddress) -> AnsweredW
         if verdict is not None and may_hide_bugs(verdict["cause"])
         else (),
         age=None if verdict is None else _age(reader, subscription, verdict),
+        hash_range=history.hash_range(reader, subscription),
     )  # fmt: skip
 
 

@@ -9,6 +9,7 @@ from throttlescope.app.presentation.limits import KnownLimit
 from throttlescope.app.presentation.links.subscription import SubscriptionPartition
 from throttlescope.app.web.address.limits import LimitsAddress
 from throttlescope.app.web.components.parts import section
+from throttlescope.ingest.core.topic_name import is_scalable
 from throttlescope.models.messages.catalogue import sentence
 
 
@@ -38,6 +39,7 @@ def limits_table(limits: list[KnownLimit], key: SubscriptionPartition) -> html.S
                     [
                         html.Strong(limit.name),
                         f": {limit.amount()}"
+                        + (" per segment" if is_scalable(key.topic) and limit.level != "broker" else "")
                         + (f" = {limit.speed()}" if limit.period_s not in (None, 1) else ""),
                     ]
                 ),

@@ -15,6 +15,7 @@ from throttlescope.app.web.components.parts import downloads
 from throttlescope.app.web.components.range_bar import range_bar
 from throttlescope.app.web.pages.subscription.content import LONGEST_MS, AnsweredWindow
 from throttlescope.ingest.core.times import BLOCK_MS, MINUTE_MS
+from throttlescope.ingest.core.topic_name import namespace_of
 from throttlescope.models.messages.catalogue import sentence
 
 #: As far before the selected window's end as a replay begins by default.
@@ -119,11 +120,6 @@ def promql_href(query: str, view: AnsweredWindow) -> str:
     """A query in the PromQL console: its graph over the range of the page, an hour at least."""
     start_ms = min(view.start_ms, view.end_ms - BLOCK_MS)
     return PromqlAddress(query, start_ms, view.end_ms, tab="graph").href()
-
-
-def namespace_of(topic: str) -> str:
-    """``tenant/namespace`` of a topic."""
-    return "/".join(topic.split("://", 1)[-1].split("/")[:2])
 
 
 def _broker(minutes: pd.DataFrame) -> str | None:

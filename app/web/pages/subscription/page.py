@@ -36,6 +36,7 @@ from throttlescope.app.web.pages.subscription.limits import limits_table
 from throttlescope.app.web.pages.subscription.links import crumbs, range_of_page, what_if_href
 from throttlescope.app.web.pages.subscription.page_state import PageState, state_of
 from throttlescope.ingest.core.subscription_name import remote_cluster
+from throttlescope.ingest.core.topic_name import part_word
 from throttlescope.models.messages.catalogue import sentence
 
 TITLE = "Subscription"
@@ -152,7 +153,7 @@ def page(view: SubscriptionView, live: Live | None = None) -> html.Div:
 
 def top(found: AnsweredWindow, live: Live | None = None) -> list:
     """The answer, and possible next steps."""
-    children: list = [crumbs(found), _head(found.address)]
+    children: list = [crumbs(found), _head(found.address, found.hash_range)]
     verdict = found.verdict
     if verdict:
         # Limits as of the selected window, not as of the range's end.
@@ -229,8 +230,9 @@ def _until(minutes: pd.DataFrame, end_ms: int) -> pd.DataFrame:
     return minutes[minutes["minute_ms"] < end_ms]
 
 
-def _head(address: SubscriptionAddress) -> html.Div:
+def _head(address: SubscriptionAddress, hash_range: str | None) -> html.Div:
     key = address.subscription
+    hashes = "" if hash_range is None else f" (hashes {hash_range})"
     remote = remote_cluster(key.subscription)
     kind, named = ("Subscription ", key.subscription) if remote is None else ("Replicator to ", remote)
     return html.Div(
@@ -241,7 +243,9 @@ def _head(address: SubscriptionAddress) -> html.Div:
                     html.Span("topic ", className="quiet"),
                     hostile(key.topic),
                     html.Span(
-                        " · not partitioned · " if key.partition < 0 else f" · partition {key.partition} · ",
+                        " · not partitioned · "
+                        if key.partition < 0
+                        else f" · {part_word(key.topic)} {key.partition}{hashes} · ",
                         className="quiet",
                     ),
                     html.Span("cluster ", className="quiet"),

@@ -15,6 +15,7 @@ from throttlescope.app.web.data.what_if import LabWindow
 from throttlescope.app.web.pages.what_if import search
 from throttlescope.app.web.pages.what_if.controls import controls
 from throttlescope.app.web.pages.what_if.replayed_runs import absolute
+from throttlescope.ingest.core.topic_name import part_word
 from throttlescope.models.messages.catalogue import sentence
 
 #: How often the page asks for the progress of a search.
@@ -68,7 +69,8 @@ def place(address: WhatIfAddress, window: LabWindow) -> html.Div:
 def head(address: WhatIfAddress) -> html.Div:
     """Whose window it is, and that nothing is executed."""
     key = address.subscription
-    where = " · all partitions · " if key.partition < 0 else f" · partition {key.partition} · "
+    word = part_word(key.topic)
+    where = f" · all {word}s · " if key.partition < 0 else f" · {word} {key.partition} · "
     return html.Div(
         [
             html.Div(
