@@ -56,7 +56,7 @@ SENTENCES = {
     "limits.unknown": (
         "Not known: {levels:names} of {subscriptions} subscription partitions. Either the admin API was not queried for them, or an answer "
         "that they depend on is missing (a broker's runtime configuration, a policy that may not be read). An unknown limit is not the "
-        "absence of one. Limits of replicators, publishing and resource groups are not resolved."
+        "absence of one. Limits of publishing are below."
     ),
     # The limits of one subscription.
     "limits.in_force.unread": "No limit of this subscription was read.",

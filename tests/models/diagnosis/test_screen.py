@@ -269,5 +269,6 @@ def test_screen_knows_causes_without_backlog():
         "key_shared_blocked", "publish_burst", "draining", "acks_behind", "read_limit", "cold_reads", "phantom_backlog",
         "slow_consumers", "topic_moved", "no_cause_found", "snapshot_markers",
         "permits_drifted", "slower_after_reconnects", "dispatch_contention",
+        "connection_paused",
     }  # fmt: skip
     assert set(names) == without | need_a_backlog
