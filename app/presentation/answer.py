@@ -117,11 +117,16 @@ def _title(cause: CauseLook, limiter: str | None, limits: Sequence[KnownLimit], 
     per = " per segment" if is_scalable(topic) and limit is not None and limit.level != "broker" else ""
     details = "" if limit is None or limit.rate is None else f" ({limit.amount()}{per}, set by {limit.who()})"
     which = f"{limiter_words(limiter, subscription)}{details}"
-    key = "answer.limited" if remote_cluster(subscription) is None else "answer.limited_replicator"
+    replicates = remote_cluster(subscription) is not None
     if limit is not None and limit.lifted_ms is not None:
-        return sentence(f"{key}_until", time=fmt.clock(limit.lifted_ms), limiter=which)
+        time = fmt.clock(limit.lifted_ms)
+        if replicates:
+            return sentence("answer.limited_replicator_until", time=time, limiter=which)
+        return sentence("answer.limited_until", time=time, limiter=which)
     if cause.word == THROTTLED.name:
-        return sentence(key, limiter=which)
+        if replicates:
+            return sentence("answer.limited_replicator", limiter=which)
+        return sentence("answer.limited", limiter=which)
     return sentence("answer.cause_and_limiter", cause=cause.answer, limiter=which)
 
 
