@@ -161,7 +161,13 @@ def effective_limits(
 def segment_keys(series: Iterable[Mapping[str, str]]) -> set[tuple]:
     """Keys of subscriptions on segments of scalable topics, of the labels of their backlogs."""
     return {
-        (labels["cluster"], labels["namespace"], labels["topic"], int(labels["partition"]), labels["subscription"])
+        (
+            labels["cluster"],
+            labels["namespace"],
+            labels["topic"],
+            int(labels["partition"]),
+            labels["subscription"],
+        )
         for labels in series
         if is_scalable(labels.get("topic", ""))
     }

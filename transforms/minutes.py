@@ -203,7 +203,9 @@ def _minute_rows(
     columns |= _scrape_columns(counted, keys, minutes, seen, samples_seen)
     columns["brokers_serving"] = _brokers_serving(counted, backlog, keys, minutes, seen, samples_seen)
     ends_ms = minutes.starts_ms + MINUTE_MS
-    columns["parent_backlog_entries"] = parent_backlogs(((_key(one), one) for one in backlog), keys, columns, ends_ms)
+    columns["parent_backlog_entries"] = parent_backlogs(
+        ((_key(one), one) for one in backlog), keys, columns, ends_ms
+    )
     known_limits, known_stats = limits_over_time(limits, keys), stats_over_time(stats, keys)
     limit_rows = known_limits.rows_at(ends_ms)
     columns |= _uses(columns, keys, _exempt(known_limits, limit_rows, columns["backlog_ready_entries"]))

@@ -67,9 +67,16 @@ def parent_backlogs(
 
 
 def _held(
-    before: Sequence[_Segment], index: Mapping[Key, int], columns: Mapping[str, np.ndarray], ends_ms: np.ndarray
+    before: Sequence[_Segment],
+    index: Mapping[Key, int],
+    columns: Mapping[str, np.ndarray],
+    ends_ms: np.ndarray,
 ) -> np.ndarray:
-    held, is_there, recently = np.zeros(len(ends_ms)), np.zeros(len(ends_ms), bool), np.zeros(len(ends_ms), bool)
+    held, is_there, recently = (
+        np.zeros(len(ends_ms)),
+        np.zeros(len(ends_ms), bool),
+        np.zeros(len(ends_ms), bool),
+    )
     for one in before:
         row = index.get(one.key)
         if row is not None:

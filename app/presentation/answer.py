@@ -109,7 +109,9 @@ def cause_is_open(cause: str, confidence: float) -> bool:
     return cause == UNKNOWN.name and confidence == 0
 
 
-def _title(cause: CauseLook, limiter: str | None, limits: Sequence[KnownLimit], subscription: str, topic: str) -> str:
+def _title(
+    cause: CauseLook, limiter: str | None, limits: Sequence[KnownLimit], subscription: str, topic: str
+) -> str:
     if not limiter:
         return sentence("answer.cause", cause=cause.answer)
     limit = next((limit for limit in limits if f"{limit.level}.{limit.unit}" == limiter), None)

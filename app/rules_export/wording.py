@@ -16,7 +16,9 @@ def _either(label: str, value: str, then: str, otherwise: str) -> str:
     return f'{{{{ if eq $labels.{label} "{value}" }}}}{then}{{{{ else }}}}{otherwise}{{{{ end }}}}'
 
 
-_PART = '{{ if match "^topic://" $labels.topic }}-segment-{{ else }}-partition-{{ end }}{{ $labels.partition }}'
+_PART = (
+    '{{ if match "^topic://" $labels.topic }}-segment-{{ else }}-partition-{{ end }}{{ $labels.partition }}'
+)
 _TOPIC = '{{ $labels.topic }}{{ if ne $labels.partition "-1" }}' + _PART + "{{ end }}"
 _CLUSTER = "{{ $labels.cluster }}"
 _SUBJECTS = {

@@ -13,8 +13,16 @@ CLUSTER = Column("cluster", pa.string(), "Pulsar cluster, or the name of a recor
 TOPIC_KEY = (
     CLUSTER,
     Column("namespace", pa.string(), "tenant/namespace"),
-    Column("topic", pa.string(), "persistent://tenant/namespace/name, without the partition suffix; topic://tenant/namespace/name where it is scalable"),
-    Column("partition", pa.int32(), "partition number, or the id of a scalable topic's segment; -1 where the topic is not partitioned"),
+    Column(
+        "topic",
+        pa.string(),
+        "persistent://tenant/namespace/name, without the partition suffix; topic://tenant/namespace/name where it is scalable",
+    ),
+    Column(
+        "partition",
+        pa.int32(),
+        "partition number, or the id of a scalable topic's segment; -1 where the topic is not partitioned",
+    ),
 )
 
 SUBSCRIPTION_KEY = (*TOPIC_KEY, Column("subscription", pa.string(), "subscription name"))

@@ -197,7 +197,9 @@ def _layout(answer: Any) -> str | None:
         return fault
     for number, segment in answer["segments"].items():
         hash_range = segment.get("hashRange") if isinstance(segment, dict) else None
-        if not isinstance(hash_range, dict) or not all(_is_whole(hash_range.get(end)) for end in ("start", "end")):
+        if not isinstance(hash_range, dict) or not all(
+            _is_whole(hash_range.get(end)) for end in ("start", "end")
+        ):
             return f"segment {number[:20]} has no hash range"
         if not 0 <= hash_range["start"] <= hash_range["end"] <= _MAX_HASH:
             return f"segment {number[:20]} has the hash range {hash_range['start']} to {hash_range['end']}"

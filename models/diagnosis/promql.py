@@ -23,7 +23,10 @@ def of_topic(key: SubscriptionKey, **labels: str) -> str:
     else:
         # A broker that splits labels gives a segment the partition -1.
         numbers = f"|-1|{key.partition}" if is_scalable(key.topic) else f"|{key.partition}"
-        matchers = [f"topic=~{quote(topic_pattern(key.topic, key.partition))}", f"partition=~{quote(numbers)}"]
+        matchers = [
+            f"topic=~{quote(topic_pattern(key.topic, key.partition))}",
+            f"partition=~{quote(numbers)}",
+        ]
     return "{" + ",".join(matchers + [f"{name}={quote(value)}" for name, value in labels.items()]) + "}"
 
 

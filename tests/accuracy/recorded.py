@@ -80,7 +80,11 @@ def read(folder: Path) -> Recorded:
                 for row in effective_limits(
                     _of(cluster, policies),
                     _of(cluster, stats),
-                    segment_keys(one.labels for one in series if one.labels["cluster"] == cluster and one.labels["__name__"] == BACKLOG),
+                    segment_keys(
+                        one.labels
+                        for one in series
+                        if one.labels["cluster"] == cluster and one.labels["__name__"] == BACKLOG
+                    ),
                 )
             ],
             schema=TABLES["limits"].loose_schema,

@@ -42,7 +42,12 @@ WRONG = [
     [
         (SEGMENT, "topic://acme/shop/orders", 3, "0000-7fff"),
         ("segment://acme/shop/eu/orders/8000-8000-0", "topic://acme/shop/eu/orders", 0, "8000-8000"),
-        ("segment://acme/shop/a-partition-1/0000-ffff-12", "topic://acme/shop/a-partition-1", 12, "0000-ffff"),
+        (
+            "segment://acme/shop/a-partition-1/0000-ffff-12",
+            "topic://acme/shop/a-partition-1",
+            12,
+            "0000-ffff",
+        ),
     ],
 )
 def test_segment_name_is_read_and_written(text: str, topic: str, number: int, hash_range: str) -> None:
@@ -106,7 +111,10 @@ def test_subscription_of_wrong_segment_is_refused() -> None:
 
 @pytest.mark.parametrize(
     ("topic", "text"),
-    [("topic://acme/shop/orders", "topic://acme/shop/orders-segment-2"), ("persistent://a/b/c", "persistent://a/b/c-partition-2")],
+    [
+        ("topic://acme/shop/orders", "topic://acme/shop/orders-segment-2"),
+        ("persistent://a/b/c", "persistent://a/b/c-partition-2"),
+    ],
 )
 def test_part_of_a_topic_is_named(topic: str, text: str) -> None:
     assert part_text(topic, 2) == text
@@ -132,5 +140,7 @@ def test_namespace_of_a_name_with_slashes() -> None:
         ("persistent://acme/shop/orders", 3, "persistent://acme/shop/orders-partition-33", False),
     ],
 )
-def test_pattern_finds_the_series_of_a_part(topic: str, partition: int | None, theirs: str, matches: bool) -> None:
+def test_pattern_finds_the_series_of_a_part(
+    topic: str, partition: int | None, theirs: str, matches: bool
+) -> None:
     assert (re.fullmatch(topic_pattern(topic, partition), theirs) is not None) == matches

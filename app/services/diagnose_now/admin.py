@@ -50,12 +50,12 @@ class TopicAdminData:
     failures: tuple[Failure, ...] = ()
     requests: int = 0
 
-    def of_cluster(
-        self, cluster: str, series: Iterable[Mapping[str, str]] = ()
-    ) -> tuple[pa.Table, pa.Table]:
+    def of_cluster(self, cluster: str, series: Iterable[Mapping[str, str]] = ()) -> tuple[pa.Table, pa.Table]:
         """Rows of ``limits`` and ``topic_stats`` under a cluster's name; the labels of backlogs name a scalable topic's subscriptions."""
         stats = [row | {"cluster": cluster} for row in self.topic_stats.to_pylist()]
-        limits = effective_limits([row | {"cluster": cluster} for row in self.policies], stats, segment_keys(series))
+        limits = effective_limits(
+            [row | {"cluster": cluster} for row in self.policies], stats, segment_keys(series)
+        )
         return (
             pa.Table.from_pylist(limits, schema=TABLES["limits"].loose_schema),
             pa.Table.from_pylist(stats, schema=TABLES["topic_stats"].loose_schema),

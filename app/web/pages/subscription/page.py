@@ -234,7 +234,9 @@ def _head(address: SubscriptionAddress, hash_range: str | None) -> html.Div:
                     html.Span("topic ", className="quiet"),
                     hostile(key.topic),
                     html.Span(
-                        " · not partitioned · " if key.partition < 0 else f" · {part_word(key.topic)} {key.partition}{hashes} · ",
+                        " · not partitioned · "
+                        if key.partition < 0
+                        else f" · {part_word(key.topic)} {key.partition}{hashes} · ",
                         className="quiet",
                     ),
                     html.Span("cluster ", className="quiet"),
