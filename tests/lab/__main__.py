@@ -75,6 +75,7 @@ def record(
         hold,
         commit=commit and out is None,
         warm_up_s=which.warm_up_s,
+        with_ages=which.with_ages,
     )
     if out is None:
         _note_dropped(outcomes, which.dropped_file, commit)
@@ -223,6 +224,7 @@ def _run(
     *,
     commit: bool,
     warm_up_s: float = 0,
+    with_ages: bool = False,
 ) -> list[Outcome]:
     files = {path.stem: path for path in folder.glob("*.yaml")}
     outcomes: list[Outcome] = []
@@ -259,7 +261,7 @@ def _run(
                         pool.submit(
                             run_group, group, files, out_dir, scratch_root / group.name,
                             say=console.log, tick=tick, done=done, hold_s=hold_s if last else 0,
-                            warm_up_s=warm_up_s,
+                            warm_up_s=warm_up_s, with_ages=with_ages,
                         )
                     )  # fmt: skip
                 for future, group in zip(futures, groups, strict=True):

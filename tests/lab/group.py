@@ -55,6 +55,7 @@ def run_group(
     done: Callable[[Outcome], None],
     hold_s: float = 0,
     warm_up_s: float = 0,
+    with_ages: bool = False,
 ) -> None:
     """Run one group to its end.
 
@@ -70,6 +71,8 @@ def run_group(
         Keep broker and Prometheus alive this long after the last recording.
     warm_up_s
         Let the broker work this long before anything is recorded.
+    with_ages
+        Request the stats at the end of each minute, with the age of every backlog.
     """
     scratch_dir.mkdir(parents=True, exist_ok=True)
     lifetime_s = group.duration_s + hold_s + warm_up_s + 900
@@ -118,7 +121,7 @@ def run_group(
             )
             for number, part in enumerate(loads)
         ]
-        run = Run(group.name, broker, prometheus, out_dir, scratch_dir, say, done)
+        run = Run(group.name, broker, prometheus, out_dir, scratch_dir, say, done, with_ages=with_ages)
         for process, part in zip(processes, loads, strict=True):
             for scenario in part:
                 run.add(scenario, process, scenario_files[scenario.name].read_text())

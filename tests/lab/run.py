@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import heapq
 import json
+import math
 import platform
 import subprocess
 import threading
@@ -72,7 +73,10 @@ class Run:
         scratch_dir: Path,
         say: Callable[[str], None],
         done: Callable[[Outcome], None],
+        *,
+        with_ages: bool = False,
     ) -> None:
+        self.with_ages = with_ages
         self.group, self.broker, self.prometheus = group, broker, prometheus
         self.out_dir, self.scratch_dir, self.say, self.done = out_dir, scratch_dir, say, done
         self.admin = Admin(broker.admin_url, broker.cluster)
@@ -130,7 +134,11 @@ class Run:
 
     def follow(self, tick: Callable[[float], None]) -> None:
         """Do everything at its time until the last scenario has been written."""
-        self._at(self.start_s + STATS_EVERY_S, self._every_minute)
+        first_s = self.start_s + STATS_EVERY_S
+        if self.with_ages:
+            # A row of signals speaks of a minute's end.
+            first_s = math.ceil(self.start_s / STATS_EVERY_S) * STATS_EVERY_S
+        self._at(first_s, lambda: self._every_minute(first_s))
         for item in self.running.values():
             self._plan(item)
         # Snapshots and recordings are written beside the clock, which must not wait for them.
@@ -161,13 +169,14 @@ class Run:
         at_s += item.scenario.timeline[-1].duration_s
         self._at(at_s, lambda: self._pool.submit(self._guarded, item, self._finish, None))
 
-    def _every_minute(self) -> None:
+    def _every_minute(self, due_s: float) -> None:
         assert self.pressure is not None
         self.pressure.sample()
         for item in list(self.running.values()):
             self._pool.submit(self._snapshot, item, stats=True)
         if self.running:
-            self._at(time.time() + STATS_EVERY_S, self._every_minute)
+            next_s = (due_s if self.with_ages else time.time()) + STATS_EVERY_S
+            self._at(next_s, lambda: self._every_minute(next_s))
 
     def _guarded(self, item: Running, what: Callable[[Running, Any], None], argument: Any) -> None:
         try:
@@ -184,7 +193,7 @@ class Run:
         # A snapshot that fails, as beside an unload, leaves a gap and voids nothing.
         try:
             if stats:
-                item.evidence.topic_stats += stats_rows(self.admin, item.scenario)
+                item.evidence.topic_stats += stats_rows(self.admin, item.scenario, with_ages=self.with_ages)
             if policies:
                 item.evidence.policies += policy_rows(self.admin, item.scenario, self.broker.web_address)
         except (requests.RequestException, ValueError) as error:

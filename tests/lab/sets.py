@@ -37,6 +37,8 @@ class ScenarioSet:
     ``most_on_broker`` is the number of scenarios that share a broker, ``single_active_alone`` whether a scenario with an Exclusive
     or Failover subscription has a broker of its own, ``batch_rate_msg`` and ``batch_groups`` bound what runs at one time, a group of
     more than ``alone_above`` scenarios has the machine for itself, ``warm_up_s`` is how long a broker works before its recording begins.
+    ``with_ages``: the stats are requested at the end of each minute, with the publish time of every subscription's oldest entry, which
+    the broker reads for that.
     """
 
     scenarios: Path
@@ -48,6 +50,7 @@ class ScenarioSet:
     batch_groups: int = 3
     alone_above: int = 8
     warm_up_s: float = 0
+    with_ages: bool = False
 
     @property
     def folders(self) -> list[Path]:
@@ -100,6 +103,17 @@ SETS = {
         3000,
         batch_groups=2,
         alone_above=1000,
+    ),
+    # Judges the estimate of a backlog's age. Nothing in it is about rates, so it may share the machine.
+    "ages": ScenarioSet(
+        SCENARIOS / "ages",
+        MORE_RECORDINGS / "ages",
+        (MORE_RECORDINGS / "ages",),
+        1,
+        False,
+        4500,
+        batch_groups=1,
+        with_ages=True,
     ),
 }
 

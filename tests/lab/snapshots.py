@@ -88,9 +88,14 @@ class _Asked:
 
 
 def stats_rows(
-    admin: Admin, scenario: Scenario, physical: Collection[str] | None = None
+    admin: Admin,
+    scenario: Scenario,
+    physical: Collection[str] | None = None,
+    *,
+    with_ages: bool = False,
 ) -> list[dict[str, Any]]:
     """Ask the stats of every topic partition, or of those whose names (with ``-partition-N``) are given."""
+    earliest = {"getEarliestTimeInBacklog": "true"} if with_ages else {}
     rows = []
     for topic in scenario.topics:
         for name, partition in physical_topics(scenario, topic.name):
@@ -98,7 +103,7 @@ def stats_rows(
                 continue
             observed_ms = round(time.time() * 1000)
             path = f"/admin/v2/persistent/{scenario.namespace}/{name}/stats"
-            body = admin.get_text(path, getPreciseBacklog="true")
+            body = admin.get_text(path, getPreciseBacklog="true", **earliest)
             full_name = f"persistent://{scenario.namespace}/{topic.name}"
             rows.append(
                 {"topic": full_name, "partition": partition, "observed_ms": observed_ms, "body": body}

@@ -14,6 +14,8 @@ WAIT_MS_PER_SLICE_MAX = 1.0
 WAIT_ROWS_SUSTAINED = 3
 #: No message goes through it, and it runs for a few ms of a second: what it waits for says nothing of the brokers.
 _OFF_THE_PATH = ("zookeeper",)
+#: No figure of a rate rests on these: a smoke test, and ages that the broker itself gives.
+_MAY_WAIT = ("smoke", "backlog_age")
 PRODUCER_SHORT_MAX = 0.05
 
 
@@ -37,8 +39,7 @@ def void_reasons(
     if scrapes["failed"]:
         reasons.append(f"{scrapes['failed']} scrapes failed")
     cpu = waits(pressure)
-    # No figure rests on a smoke, and its test shares the machine.
-    if scenario.family != "smoke":
+    if scenario.family not in _MAY_WAIT:
         reasons += cpu_reasons(cpu)
     producers = _producers(scenario, spans, report)
     for topic, row in producers.items():
