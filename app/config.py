@@ -286,7 +286,9 @@ class Objectives(_Section):
         None, ge=0, description="largest ready backlog of a subscription partition"
     )
     backlog_age_s: float | None = Field(
-        None, gt=0, description="greatest age of a topic partition's oldest backlog"
+        None,
+        gt=0,
+        description="greatest age in seconds of a subscription partition's oldest entry: by the broker, else estimated",
     )
 
 

@@ -102,6 +102,25 @@ def reported_age(metric_s: float | None, admin_s: float | None) -> BacklogAge | 
     return None
 
 
+def time_since_s(ago_s: np.ndarray, entries: np.ndarray, backlog: float) -> float | None:
+    """Time in seconds since which ``backlog`` entries were published; None where fewer are known.
+
+    Where nothing was published for a while, the newest such time: the oldest entry came after the pause.
+
+    Parameters
+    ----------
+    ago_s, entries : ndarray of float64
+        ``entries[n]`` were published within the last ``ago_s[n]``; both begin with 0, ``ago_s`` rises and ``entries`` never falls.
+    """
+    if backlog <= 0:
+        return 0.0
+    if entries[-1] < backlog:
+        return None
+    at = int(np.searchsorted(entries, backlog))
+    share = (backlog - entries[at - 1]) / (entries[at] - entries[at - 1])
+    return float(ago_s[at - 1] + (ago_s[at] - ago_s[at - 1]) * share)
+
+
 def _estimated(columns: Mapping[str, np.ndarray], backlog: float) -> BacklogAge:
     if columns["delayed_entries"][-1] > 0:
         return BacklogAge(unknown="delayed")
@@ -191,14 +210,7 @@ class _PublishHistory:
 
     def age_s(self, backlog: float) -> float | None:
         """Time since which so many entries were published; None where more wait than were."""
-        if backlog <= 0:
-            return 0.0
-        if self._entries[-1] < backlog:
-            return None
-        # Where nothing was published for a while, the newest time: the oldest entry came after the pause.
-        at = int(np.searchsorted(self._entries, backlog))
-        share = (backlog - self._entries[at - 1]) / (self._entries[at] - self._entries[at - 1])
-        return float(self._ago_s[at - 1] + (self._ago_s[at] - self._ago_s[at - 1]) * share)
+        return time_since_s(self._ago_s, self._entries, backlog)
 
     def uneven_s(self, age_s: float) -> float:
         """How far an entry may be from where even publishing puts it in its stretch: more, the more its neighbours differ."""

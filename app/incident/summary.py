@@ -14,12 +14,13 @@ from throttlescope.app.incident.timeline import SINCE_WORDS
 from throttlescope.app.presentation import format as fmt
 from throttlescope.app.presentation.advice import recommendations_of, texts_of
 from throttlescope.app.presentation.answer import VerdictAnswer, answer
-from throttlescope.app.presentation.backlog_units import own_age_s
+from throttlescope.app.presentation.backlog_units import age_sentence
 from throttlescope.app.presentation.blocks import Facts, Name, TextBlock, text
 from throttlescope.app.presentation.cause_runs import runs
 from throttlescope.app.presentation.causes import CAUSES, limiter_words
 from throttlescope.ingest.core.subscription_name import remote_cluster
 from throttlescope.ingest.core.times import MINUTE_MS, SECOND_MS
+from throttlescope.models.backlog_age import backlog_age
 from throttlescope.models.messages.catalogue import sentence
 from throttlescope.models.throttling.replay.notes import FAR_OFF_SHARE
 
@@ -120,10 +121,9 @@ def _backlog(incident: Incident) -> str:
             found.append(sentence("incident.backlog.entry_is_batch", messages=fmt.short(per_entry)))
     if not fmt.is_missing(minute["delayed_entries"]) and minute["delayed_entries"] > 0:
         found.append(sentence("incident.backlog.delayed", entries=_entries(minute["delayed_entries"])))
-    age_s = own_age_s(minute)
-    if age_s is not None:
-        found.append(sentence("incident.backlog.own_age", age=age_s))
-    elif not fmt.is_missing(minute["backlog_age_s"]):
+    age = backlog_age(incident.minutes[incident.minutes["minute_ms"] <= minute["minute_ms"]])
+    found += age_sentence(age)
+    if age.source is None and not fmt.is_missing(minute["backlog_age_s"]):
         found.append(sentence("incident.backlog.age", age=minute["backlog_age_s"]))
     return " ".join(found)
 

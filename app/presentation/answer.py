@@ -12,6 +12,7 @@ from throttlescope.app.presentation.cause_runs import CauseRun, runs
 from throttlescope.app.presentation.causes import CAUSES, SIDES, CauseLook, limiter_words
 from throttlescope.app.presentation.limits import KnownLimit
 from throttlescope.ingest.core.subscription_name import remote_cluster
+from throttlescope.models.backlog_age import BacklogAge
 from throttlescope.models.diagnosis.causes import THROTTLED, UNKNOWN
 from throttlescope.models.diagnosis.known_bugs import bugs_behind
 from throttlescope.models.messages.catalogue import sentence
@@ -62,6 +63,7 @@ def answer(
     limits: Sequence[KnownLimit],
     versions: Sequence[str] = (),
     minute: Mapping[str, Any] | None = None,
+    age: BacklogAge | None = None,
 ) -> VerdictAnswer:
     """The answer that one verdict gives.
 
@@ -77,6 +79,8 @@ def answer(
         Of the cluster's brokers, where they were read.
     minute : mapping, optional
         The window's last row of ``signals``: for the backlog in other units.
+    age : BacklogAge, optional
+        Of the oldest entry at the window's end.
     """
     cause = CAUSES[verdict["cause"]]
     side = SIDES[verdict["naive_side"]]
@@ -84,7 +88,7 @@ def answer(
     return VerdictAnswer(
         cause=cause,
         title=_title(cause, verdict["limiter"], limits, verdict["subscription"]),
-        backlog=" ".join([_backlog(verdict), *in_other_units(verdict["backlog_entries"], minute or {})]),
+        backlog=" ".join([_backlog(verdict), *in_other_units(verdict["backlog_entries"], minute or {}, age)]),
         since=_since(runs([*history, verdict])[-1]),
         sure=_sure(verdict),
         why=_sentences(verdict, "for"),

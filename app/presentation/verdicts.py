@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from throttlescope.app.presentation.output import freshness, print_table
+from throttlescope.app.queries import backlog_ages
+from throttlescope.app.queries.verdicts import AGES
 from throttlescope.ingest.core import subscription_name
 from throttlescope.ingest.core.system_names import is_system
 from throttlescope.models.messages.catalogue import sentence
@@ -14,7 +16,7 @@ from throttlescope.models.messages.units import count, counted, duration_text, m
 if TYPE_CHECKING:
     from throttlescope.app.config import Objectives
 
-_ADDED = ("since_ms", "backlog_age_s")
+_ADDED = ("since_ms", *AGES, *backlog_ages.COLUMNS)
 
 
 def exported_columns() -> list[str]:
@@ -135,15 +137,25 @@ def _harm(row: Mapping[str, Any]) -> tuple:
 
 def _broken(row: Mapping[str, Any], objectives: Objectives) -> str:
     broken = []
-    entries, age_s = row["backlog_entries"], row["backlog_age_s"]
+    entries = row["backlog_entries"]
     if (
         objectives.backlog_entries is not None
         and entries is not None
         and entries > objectives.backlog_entries
     ):
         broken.append(f"backlog > {count(objectives.backlog_entries)}")
-    if objectives.backlog_age_s is not None and age_s is not None and age_s > objectives.backlog_age_s:
-        broken.append(
-            f"age {duration_text(round(age_s * 1000))} > {duration_text(round(objectives.backlog_age_s * 1000))}"
-        )
+    if objectives.backlog_age_s is not None:
+        broken += _too_old(row, objectives.backlog_age_s)
     return ", ".join(broken) or "-"
+
+
+def _too_old(row: Mapping[str, Any], objective_s: float) -> list[str]:
+    """The subscription's own age above the objective; of one that is not known what it is at least, else the topic's age."""
+    ages = ((row["oldest_age_s"], "about " if row["oldest_age_source"] == "publish_history" else ""),)
+    if row["oldest_age_s"] is None:
+        ages = ((row["oldest_age_low_s"], "at least "), (row["backlog_age_s"], "of the topic "))
+    return [
+        f"age {words}{duration_text(round(age_s * 1000))} > {duration_text(round(objective_s * 1000))}"
+        for age_s, words in ages
+        if age_s is not None and age_s > objective_s
+    ][:1]

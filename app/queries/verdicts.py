@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from throttlescope.ingest.lake import Lake
     from throttlescope.models.diagnosis.reopen import Reopened
 
+#: Ages of the minute of ``signals`` that a window ends with: the topic's, and the subscription's own by metric and by admin API.
+AGES = ("backlog_age_s", "subscription_backlog_age_s", "stats_backlog_age_s")
+
+_OF_SIGNALS = ", ".join(f"signals.{name}" for name in AGES)
 _KEY = ", ".join(SUBSCRIPTION_KEY_NAMES)
 _NEWEST = f"row_number() OVER (PARTITION BY {_KEY} ORDER BY window_start_ms DESC, window_end_ms DESC)"
 
@@ -53,7 +57,7 @@ def read_verdicts(lake: Lake, wanted: VerdictFilter) -> list[dict[str, Any]]:
     -------
     list of dict
         The contract's columns without ``date``; ``since_ms``, the start of the unbroken run of
-        windows with this cause and limiter; ``backlog_age_s``, from the window's last minute.
+        windows with this cause and limiter; :data:`AGES`, from the window's last minute.
 
     Raises
     ------
@@ -76,7 +80,7 @@ def read_verdicts(lake: Lake, wanted: VerdictFilter) -> list[dict[str, Any]]:
         ), narrowed AS (
             SELECT * EXCLUDE (cause_before, limiter_before, end_before_ms, date) FROM runs WHERE {before} {newest}
         )
-        SELECT narrowed.*, signals.backlog_age_s FROM narrowed LEFT JOIN signals
+        SELECT narrowed.*, {_OF_SIGNALS} FROM narrowed LEFT JOIN signals
             ON signals.minute_ms = narrowed.window_end_ms - {MINUTE_MS}
             AND {" AND ".join(f"signals.{name} = narrowed.{name}" for name in SUBSCRIPTION_KEY_NAMES)}
         WHERE {after}
@@ -151,7 +155,7 @@ def read_summary(lake: Lake, wanted: VerdictFilter) -> list[dict[str, Any]]:
     list of dict
         The key columns; ``cause``, ``limiter`` and ``side`` of the main cause, the longest one (anything before
         ``unknown``, that before ``healthy``) with its ``confidence`` (mean), ``backlog_entries`` and
-        ``backlog_age_s`` (greatest), ``naive_side`` (most frequent), ``from_ms``, ``to_ms`` and
+        :data:`AGES` (greatest), ``naive_side`` (most frequent), ``from_ms``, ``to_ms`` and
         ``held_ms`` (overlaps counted once); ``cause_now``, ``limiter_now``, ``end_ms`` of the
         newest window; ``rules_version``.
     """
@@ -166,12 +170,13 @@ def read_summary(lake: Lake, wanted: VerdictFilter) -> list[dict[str, Any]]:
             SELECT {_KEY}, cause AS cause_now, limiter AS limiter_now, window_end_ms AS end_ms
             FROM narrowed QUALIFY {_NEWEST} = 1
         ), ages AS (
-            SELECT narrowed.* EXCLUDE (date), signals.backlog_age_s FROM narrowed LEFT JOIN signals
+            SELECT narrowed.* EXCLUDE (date), {_OF_SIGNALS} FROM narrowed LEFT JOIN signals
                 ON signals.minute_ms = narrowed.window_end_ms - {MINUTE_MS}
                 AND {" AND ".join(f"signals.{name} = narrowed.{name}" for name in SUBSCRIPTION_KEY_NAMES)}
         ), by_cause AS (
             SELECT {_KEY}, side, cause, limiter, avg(confidence) AS confidence,
-                max(backlog_entries) AS backlog_entries, max(backlog_age_s) AS backlog_age_s,
+                max(backlog_entries) AS backlog_entries,
+                {", ".join(f"max({name}) AS {name}" for name in AGES)},
                 mode(naive_side ORDER BY naive_side) AS naive_side,
                 min(window_start_ms) AS from_ms, max(window_end_ms) AS to_ms, sum(new_ms) AS held_ms,
                 max(rules_version) AS rules_version

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from throttlescope.app.queries.backlog_ages import with_ages
 from throttlescope.app.queries.consumers import read_slowest
 from throttlescope.app.queries.verdicts import VerdictFilter, read_summary, read_verdicts
 from throttlescope.models.diagnosis.partitions import over_partitions
@@ -45,7 +46,11 @@ def list_verdicts(lake: Lake, wanted: VerdictFilter, shape: str) -> VerdictListi
     if shape == "partitions":
         return VerdictListing(shape, over_partitions(read_verdicts(lake, newest)), list)
     summary = shape == "summary"
-    rows = read_summary(lake, wanted) if summary else read_verdicts(lake, wanted)
+    rows = (
+        with_ages(lake, read_summary(lake, wanted), "to_ms")
+        if summary
+        else with_ages(lake, read_verdicts(lake, wanted), "window_end_ms")
+    )
     if wanted.subscription is None:
         return VerdictListing(shape, rows, list)
     return VerdictListing(

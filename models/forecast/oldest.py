@@ -1,7 +1,6 @@
 """How old the oldest message of a backlog is, and when it will be too old. In: a trace. Out: ages and times in seconds.
 
-No metric tells the age of one subscription's oldest message. It follows from the arrivals: consumers take messages in their
-order, so what is still there is what came last, and the oldest of it came when the arrivals since then are the backlog.
+It follows from the arrivals, as ``models/backlog_age.py`` says; unlike there, every moment of a trace has an age, also the future ones.
 Its age goes up by a second per second less what consumers work off: at every moment it is the age of the message that
 they have come to. The slow twin, which moves every single message, is ``tests/naive/forecast_oldest.py``.
 
@@ -16,6 +15,7 @@ import math
 import numpy as np
 
 from throttlescope.ingest.core.times import SECOND_MS
+from throttlescope.models.backlog_age import time_since_s
 from throttlescope.models.forecast.trace import Trace
 
 
@@ -46,7 +46,7 @@ def oldest_age_s(trace: Trace) -> float | None:
         0 without a backlog; None where the backlog is more than twice the known arrivals.
     """
     ago_s, entries = arrivals_before(trace)
-    return _ago(ago_s, entries, float(trace.backlog_entries[-1]))
+    return time_since_s(ago_s, entries, float(trace.backlog_entries[-1]))
 
 
 def seconds_until_age(trace: Trace, age_s: float, acked_per_s: float, in_per_s: float = 0.0) -> float | None:
@@ -69,7 +69,7 @@ def seconds_until_age(trace: Trace, age_s: float, acked_per_s: float, in_per_s: 
     """
     ago_s, entries = arrivals_before(trace)
     backlog = float(trace.backlog_entries[-1])
-    now_s = _ago(ago_s, entries, backlog)
+    now_s = time_since_s(ago_s, entries, backlog)
     if now_s is None:
         return None
     if now_s >= age_s or acked_per_s <= 0:
@@ -94,13 +94,3 @@ def seconds_until_age(trace: Trace, age_s: float, acked_per_s: float, in_per_s: 
         if rise > 0
         else float(after_s[last])
     )
-
-
-def _ago(ago_s: np.ndarray, entries: np.ndarray, backlog: float) -> float | None:
-    if backlog <= 0:
-        return 0.0
-    if entries[-1] < backlog:
-        return None
-    place = int(np.searchsorted(entries, backlog))
-    came = entries[place] - entries[place - 1]
-    return float(ago_s[place - 1] + (ago_s[place] - ago_s[place - 1]) * (backlog - entries[place - 1]) / came)

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.app.lake_of_verdicts import FIVE, HOUR, healthy, lake_with, verdict
-from throttlescope.app.queries.verdicts import VerdictFilter, read_summary, read_verdicts
+from throttlescope.app.queries.verdicts import AGES, VerdictFilter, read_summary, read_verdicts
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.core.errors import InputError
 
@@ -22,7 +22,7 @@ def test_windows_have_start_of_their_run(lake):
     assert [(row["since_ms"] - HOUR) // FIVE for row in rows] == [0, 1, 1, 1, 4, 5]
     assert set(rows[0]) == {c.name for c in TABLES["verdicts"].columns} - {"date"} | {
         "since_ms",
-        "backlog_age_s",
+        *AGES,
     }
 
 

@@ -17,7 +17,6 @@ SENTENCES = {
     "answer.backlog_changed": "{entries} wait, {change} over {length}.",
     "answer.messages": "About {messages}.",
     "answer.messages_and_bytes": "About {messages}, {bytes}.",
-    "answer.oldest": "The oldest has waited about {age}.",
     "answer.since": "Since {start}, for {length}.",
     "answer.since_at_least": "Since at least {start}, for {length}.",
 }

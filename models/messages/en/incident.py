@@ -25,7 +25,6 @@ SENTENCES = {
     "incident.backlog.entry_is_message": "An entry is a batch, here of one message.",
     "incident.backlog.entry_is_batch": "An entry is a batch, here of about {messages} messages.",
     "incident.backlog.delayed": "{entries} more are delayed on purpose.",
-    "incident.backlog.own_age": "Its oldest entry has waited {age:duration}.",
     "incident.backlog.age": "The oldest message of the topic's backlog is {age:duration} old.",
     "incident.newest.backlog": "At the end of the data: {entries} ready at {at}.",
     "incident.newest.backlog_and_verdict": (

@@ -11,7 +11,7 @@ from dataclasses import dataclass, fields
 import pandas as pd
 
 from throttlescope.app.presentation import backlog_units
-from throttlescope.app.presentation.links.subscription import SubscriptionAddress
+from throttlescope.app.presentation.links.subscription import SubscriptionAddress, SubscriptionPartition
 from throttlescope.app.web.data import history
 from throttlescope.app.web.data.blind_spots import broker_versions
 from throttlescope.app.web.data.latest import LOOK_BACK_MS
@@ -20,11 +20,12 @@ from throttlescope.app.web.data.reader import LakeReader
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.contracts.vocabulary import LEVELS, UNITS
 from throttlescope.ingest.core.times import BLOCK_MS, MINUTE_MS
+from throttlescope.models.backlog_age import COLUMNS as AGE_COLUMNS
+from throttlescope.models.backlog_age import HISTORY_MS, BacklogAge, backlog_age
 from throttlescope.models.diagnosis.known_bugs import may_hide_bugs
 
 #: Of ``signals``, what the page shows or weighs; evidence may show others by its symptom's name.
 COLUMNS = (
-    "subscription_backlog_age_s", "stats_backlog_age_s",
     "minute_ms", "broker", "broker_changed", "counter_resets", "coverage_share", "subscription_type",
     "backlog_entries", "backlog_ready_entries", "backlog_ready_peak_entries", "delayed_entries", "replay_entries", "backlog_age_s",
     "unacked_msg", "blocked_on_unacked", "consumers", "consumers_blocked_on_unacked", "consumer_ack_msg_rate_min",
@@ -75,6 +76,8 @@ class AnsweredWindow:
         The forecasts of that time, and the open backlog.
     broker_versions
         Of its cluster, where they were read.
+    age
+        Of the oldest entry at the end of the verdict's window; None without a verdict.
     """
 
     address: SubscriptionAddress
@@ -88,6 +91,7 @@ class AnsweredWindow:
     verdict_minutes: pd.DataFrame
     outlook: StoredOutlook
     broker_versions: tuple[str, ...]
+    age: BacklogAge | None
 
 
 @dataclass(frozen=True)
@@ -130,7 +134,17 @@ def read_answered(reader: LakeReader, address: SubscriptionAddress) -> AnsweredW
         broker_versions=broker_versions(reader, subscription.cluster)
         if verdict is not None and may_hide_bugs(verdict["cause"])
         else (),
+        age=None if verdict is None else _age(reader, subscription, verdict),
     )  # fmt: skip
+
+
+def _age(reader: LakeReader, subscription: SubscriptionPartition, verdict: dict) -> BacklogAge:
+    """Of the oldest entry: the publish history is read only where there is a backlog and the broker does not say how old it is."""
+    end_ms = verdict["window_end_ms"]
+    newest = backlog_age(history.signals(reader, subscription, end_ms - MINUTE_MS, end_ms, AGE_COLUMNS))
+    if newest.source is not None or newest.unknown == "no_backlog":
+        return newest
+    return backlog_age(history.signals(reader, subscription, end_ms - HISTORY_MS, end_ms, AGE_COLUMNS))
 
 
 def with_minutes(reader: LakeReader, answered: AnsweredWindow) -> SubscriptionView:

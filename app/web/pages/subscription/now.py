@@ -16,6 +16,7 @@ from throttlescope.app.web.components.shell import explained, panel
 from throttlescope.app.web.live import DEADLINE_S, Live
 from throttlescope.app.web.pages.subscription.page_state import PageState
 from throttlescope.app.web.pages.subscription.slow_button import register_button
+from throttlescope.models.backlog_age import backlog_age
 from throttlescope.models.messages.catalogue import sentence
 
 if TYPE_CHECKING:
@@ -100,7 +101,8 @@ def card(found: NowAnswer):
     history = [one for one in found.windows.to_pylist() if one["window_end_ms"] < row["window_end_ms"]]
     minutes = _minutes(found, row)
     limits = known_limits(minutes, row["subscription"], since_ms=row["window_start_ms"])
-    verdict = answer(row, history, limits, minute=None if minutes.empty else minutes.iloc[-1].to_dict())
+    newest = None if minutes.empty else minutes.iloc[-1].to_dict()
+    verdict = answer(row, history, limits, minute=newest, age=backlog_age(minutes))
     return html.Section(
         [
             html.Div(

@@ -163,7 +163,7 @@ def top(found: AnsweredWindow, live: Live | None = None) -> list:
         is_newest = newest["window_end_ms"] <= verdict["window_end_ms"]
         whole = replace(found.address, at_ms=None, zoom_ms=None).href()
         card = answer_card(
-            answer(verdict, history, limits, found.broker_versions, _last(found.verdict_minutes)),
+            answer(verdict, history, limits, found.broker_versions, _last(found.verdict_minutes), found.age),
             found,
             None if is_newest else newest,
             whole,
