@@ -9,10 +9,11 @@ from throttlescope.app.rules_export.labels import KEY, TOPIC, normalized
 from throttlescope.app.rules_export.limiter_rules import BINDS, LIMIT, LIMITER, RHO, events_rate
 from throttlescope.app.rules_export.options import ExportOptions
 from throttlescope.app.rules_export.rule_records import AlertDefinition, Alerting, ExportedRecording
-from throttlescope.app.rules_export.signal_rules import column_rule
+from throttlescope.app.rules_export.signal_rules import NOT_PULSARS_OWN, column_rule
 from throttlescope.app.rules_export.wording import alerting
 from throttlescope.ingest.contracts.vocabulary import LEVELS, UNITS
 from throttlescope.ingest.core.subscription_name import RE2_REPLICATOR
+from throttlescope.ingest.core.system_names import SYSTEM_TOPIC
 from throttlescope.ingest.core.times import MINUTE_MS
 from throttlescope.models.diagnosis import thresholds as t
 from throttlescope.models.messages.catalogue import sentence
@@ -25,6 +26,7 @@ NO_CONSUMERS, BLOCKED = "PulsarSubscriptionNoConsumers", "PulsarSubscriptionBloc
 REDELIVERY, SLOW = "PulsarSubscriptionRedelivering", "PulsarSubscriptionSlowConsumers"
 DISCONNECTED, REPLICATION_GROWS = "PulsarReplicatorDisconnected", "PulsarReplicationBacklogGrows"
 UNEXPLAINED = "PulsarBacklogGrowsUnexplained"
+BACKLOG_OLD, TOPIC_BACKLOG_OLD = "PulsarBacklogOld", "PulsarTopicBacklogOld"
 THROTTLING_AND_GROWING = "PulsarThrottlingWhileBacklogGrows"
 DISPATCH_THROTTLED = "PulsarDispatchThrottled"
 LIMIT_NEARLY_USED, PUBLISH_THROTTLED = "PulsarDispatchLimitNearlyUsed", "PulsarPublishThrottled"
@@ -84,6 +86,22 @@ def _throttling_and_growing(options: ExportOptions) -> str:
     return f"sum by ({KEY}) ({events_rate(options)})\n  and\n{_GROWING}"
 
 
+def _age(options: ExportOptions) -> str:
+    own = f"pulsar_subscription_storage_backlog_age_seconds{{{NOT_PULSARS_OWN}}}"
+    return normalized("max", KEY, f"max by ({KEY}) ({own})", options)
+
+
+def _backlog_old(options: ExportOptions) -> str:
+    return f"{_age(options)} > {options.backlog_age_s:g}"
+
+
+def _topic_backlog_old(options: ExportOptions) -> str:
+    # The age of its slowest subscription, which brokers give that do not give that subscription's own.
+    topic = f'max by ({TOPIC}) (pulsar_storage_backlog_age_seconds{{topic!~"{SYSTEM_TOPIC}"}})'
+    old = f"{normalized('max', TOPIC, topic, options)} > {options.backlog_age_s:g}"
+    return f"{old}\n  unless on ({TOPIC})\n({_backlog_old(options)})"
+
+
 def _dispatch_throttled(options: ExportOptions) -> str:
     return f'{events_rate(options)}\n  and on ({LIMITER})\n{LIMIT}{{events_informative="true"}}'
 
@@ -133,6 +151,8 @@ _SYMPTOMS = (
         for_ms=_SOME_TIME_MS,
         real_if=None,
     ),
+    AlertDefinition(BACKLOG_OLD, "warning", {"action": "look"}, _backlog_old),
+    AlertDefinition(TOPIC_BACKLOG_OLD, "warning", {"action": "look"}, _topic_backlog_old, subject="topic"),
     AlertDefinition(
         UNEXPLAINED,
         "info",

@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
 from throttlescope.ingest.core.errors import InputError
 from throttlescope.ingest.core.times import MINUTE_MS, SECOND_MS
+from throttlescope.models.diagnosis.thresholds import OLD_S
 from throttlescope.transforms.promql.semantics import LOOKBACK_MS
 
 if TYPE_CHECKING:
@@ -62,6 +63,8 @@ class ExportOptions:
         More labels for every alert.
     specified : tuple of Specified
         What clusters and their topic partitions were sized or bought for.
+    backlog_age_s : float
+        The oldest entry of a backlog may be so old.
     """
 
     external_url: str = "http://127.0.0.1:8050"
@@ -72,6 +75,7 @@ class ExportOptions:
     for_ms: int = 5 * MINUTE_MS
     labels: Mapping[str, str] = field(default_factory=dict)
     specified: tuple[Specified, ...] = ()
+    backlog_age_s: float = OLD_S
 
     def __post_init__(self) -> None:
         _check_url(self.external_url)

@@ -25,7 +25,7 @@ _GAUGES = (
     "replication_connected",
 )
 #: Pulsar has internal topics and subscriptions, such as for compaction, whose backlogs are normal.
-_NOT_PULSARS_OWN = f'topic!~"{SYSTEM_TOPIC}", subscription!~"{SYSTEM_SUBSCRIPTION}"'
+NOT_PULSARS_OWN = f'topic!~"{SYSTEM_TOPIC}", subscription!~"{SYSTEM_SUBSCRIPTION}"'
 _RATES = ("in_msg_rate_5m", "in_bytes_rate_5m", "out_msg_rate_5m", "out_bytes_rate_5m")
 
 
@@ -50,7 +50,7 @@ def column_rule(column: str, options: ExportOptions) -> str:
 def backlog_rules(options: ExportOptions) -> list[ExportedRecording]:
     """Rules: is there a backlog, and does it grow or drain? (``models/diagnosis/symptoms/backlog.py``)"""
     window_s = options.window_ms // 1000
-    ready, published = f"{PREFIX}backlog_ready_entries{{{_NOT_PULSARS_OWN}}}", f"{PREFIX}write_entry_rate"
+    ready, published = f"{PREFIX}backlog_ready_entries{{{NOT_PULSARS_OWN}}}", f"{PREFIX}write_entry_rate"
     growth = column_rule("backlog_growth_entries_5m", options)
     batch, least = _n(t.READ_BATCH_ENTRIES), _n(t.LEAST_ENTRIES)
     per_entry = f"last_over_time({PREFIX}messages_per_entry[{ENTRY_MEMORY}])"

@@ -6,6 +6,7 @@ from throttlescope.app.presentation.links.paths import SUBSCRIPTION_PATH, SUBSCR
 from throttlescope.app.rules_export.options import ExportOptions
 from throttlescope.app.rules_export.rule_records import AlertDefinition, Alerting
 from throttlescope.models.messages.catalogue import sentence
+from throttlescope.models.messages.units import exact_duration
 
 #: The time range of a link.
 LINK_S = 3600
@@ -59,6 +60,7 @@ def _text(key: str, subject: str, options: ExportOptions) -> str:
         value="{{ $value }}",
         duration="{{ $value | humanizeDuration }}",
         window=options.window,
+        objective=exact_duration(options.backlog_age_s),
         flow=_either("flow", "publish", "Production", "Consumption"),
         rate=_RATE,
     )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from throttlescope.app.pipeline.events import SILENT, Progress
 from throttlescope.app.services.simulate.scenario import note_compilation
-from throttlescope.app.services.slo import SloQuestion, durations, find_keeping
+from throttlescope.app.services.slo import AgeObjective, SloQuestion, find_keeping
 from throttlescope.app.services.whatif.replay import Question, ReplayInputs
 from throttlescope.app.services.whatif.what_if import read_in_step
 from throttlescope.ingest.lake import Lake
@@ -50,23 +50,17 @@ def recommend_drain(lake: Lake, question: Question, now_ms: int, progress: Progr
 
 
 def recommend_age(
-    lake: Lake, question: Question, objective: tuple[str, str], now_ms: int, progress: Progress = SILENT
+    lake: Lake, question: Question, objective: AgeObjective, now_ms: int, progress: Progress = SILENT
 ) -> AgeAdvice:
     """What would have kept the age of the oldest message.
-
-    Parameters
-    ----------
-    objective : (str, str)
-        The age, and the range that is looked at, as durations.
 
     Raises
     ------
     InputError
-        As :func:`recommend_drain`, or the objective is not understood.
+        As :func:`recommend_drain`.
     """
-    target_s, over_ms = durations(*objective)
     found = read_in_step(lake, question, now_ms, progress)
     with progress.step("Sweeping"):
         note_compilation(progress, "Sweeping")
-        answer = find_keeping(lake, found, target_s, over_ms, progress.note)
+        answer = find_keeping(lake, found, objective, progress.note)
     return AgeAdvice(found, answer)

@@ -14,10 +14,12 @@ from throttlescope.ingest.lake import Lake
 from throttlescope.models.messages.catalogue import Message, message
 from throttlescope.models.recommendation import Recommendation
 from throttlescope.models.recommendation.slo import ArrivalMinutes, SloResult, keep_age, read_minutes
+from throttlescope.models.recommendation.slo.arrivals import SHARE
 from throttlescope.models.recommendation.slo.recommendations import not_enough, recommendations
 from throttlescope.models.throttling.replay import Ground, read_observed
 
 MOST_MS = 31 * DAY_MS
+LEAST_PERCENT = 50
 #: The half hour before the largest backlog is replayed.
 WORST_MS = 30 * MINUTE_MS
 
@@ -29,6 +31,32 @@ class SloQuestion:
     kept: SloResult
     recommendations: tuple[Recommendation, ...]
     not_helping: tuple[Message, ...]
+
+
+@dataclass(frozen=True)
+class AgeObjective:
+    """The oldest message is at most ``age_s`` old in ``share`` of the minutes of ``over_ms``."""
+
+    age_s: float
+    over_ms: int
+    share: float = SHARE
+
+    @classmethod
+    def of(cls, keep: str, over: str, share_percent: float) -> AgeObjective:
+        """From the options of a command.
+
+        Raises
+        ------
+        InputError
+            One of them is out of range or not understood.
+        """
+        if not LEAST_PERCENT <= share_percent < 100:
+            raise InputError(
+                "--share: out of range",
+                got=f"{share_percent:g}",
+                expected=f"per cent of the minutes, from {LEAST_PERCENT} to less than 100, such as 99.9",
+            )
+        return cls(*durations(keep, over), share_percent / 100)
 
 
 def durations(keep: str, over: str) -> tuple[float, int]:
@@ -59,7 +87,7 @@ def durations(keep: str, over: str) -> tuple[float, int]:
 
 
 def find_keeping(
-    lake: Lake, found: ReplayInputs, target_s: float, over_ms: int, note: Callable[[str], None]
+    lake: Lake, found: ReplayInputs, objective: AgeObjective, note: Callable[[str], None]
 ) -> SloQuestion:
     """Read the range before the requested moment and sweep the levers over it.
 
@@ -69,11 +97,12 @@ def find_keeping(
         There are no minutes, or the window cannot be replayed.
     """
     cluster = found.observed.cluster
-    minutes = read_minutes(lake, cluster, found.name, found.at_ms - over_ms, found.at_ms)
+    start_ms = found.at_ms - objective.over_ms
+    minutes = read_minutes(lake, cluster, found.name, start_ms, found.at_ms, objective.share)
     note(f"{int(minutes.known.sum()):,} of {len(minutes.known):,} minutes of {found.name}")
     ground = Ground(found.observed, found.history)
     worst, why = _worst(lake, found, minutes)
-    kept = keep_age(ground, minutes, target_s, worst=worst, notes=why)
+    kept = keep_age(ground, minutes, objective.age_s, worst=worst, notes=why)
     return SloQuestion(kept, recommendations(kept, ground), not_enough(kept))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 
 import pytest
 
@@ -10,6 +11,8 @@ from tests.app.commands import throttlescope
 from tests.models.episodes.scenes import fill
 from tests.models.episodes.scenes import minutes as rows_of
 from tests.models.throttling.replay.samples import SELECTOR, START_MS, key, scenario, simulated_lake
+from throttlescope.app.services.slo import AgeObjective
+from throttlescope.ingest.core.errors import InputError
 from throttlescope.ingest.core.times import MINUTE_MS, format_time
 from throttlescope.models.diagnosis.window import SubscriptionKey
 
@@ -46,6 +49,18 @@ def test_table_shows_advice_commands_and_gaps(lake):
     assert "undo: pulsar-admin topicPolicies set-subscription-dispatch-rate" in done.out
     assert "Nothing was executed." in done.out
     assert "0.2 % of the minutes are missing" in done.out
+
+
+@pytest.mark.parametrize("percent", [100.0, 49.0, math.nan])
+def test_share_outside_its_range_is_refused(percent):
+    with pytest.raises(InputError, match=r"--share: out of range.*such as 99\.9"):
+        AgeObjective.of("5m", "14d", percent)
+
+
+def test_objective_has_its_share():
+    objective = AgeObjective.of("5m", "14d", 99.9)
+    assert (objective.age_s, objective.over_ms) == (300.0, 14 * 86_400_000)
+    assert objective.share == pytest.approx(0.999)
 
 
 @pytest.mark.long

@@ -16,8 +16,9 @@ from tests.lab.prometheus import running_prometheus, write_arrays
 from tests.transforms.lakes import limit_row, table_of
 from tests.transforms.rules_in_memory import results_of, scheduled
 from throttlescope.app.rules_export import alert_rules as a
-from throttlescope.app.rules_export.export import export_rules
+from throttlescope.app.rules_export.export import all_rules, export_rules
 from throttlescope.app.rules_export.options import ExportOptions
+from throttlescope.app.rules_export.rule_records import Alerting
 from throttlescope.ingest.lake import Lake
 from throttlescope.transforms.promql.limit_series import LIMIT_METRIC
 from throttlescope.transforms.promql.source import Series
@@ -228,6 +229,30 @@ def test_publish_throttling_raises_an_alert(rules):
     assert fired(rules, *quiet, gauge(metric, 0.0)) == {}
     assert set(fired(rules, *quiet, sawtooth)) == {a.PUBLISH_THROTTLED}
     assert set(fired(rules, *quiet, gauge(metric, 50.0))) == {a.PUBLISH_THROTTLED}
+
+
+def test_old_backlog_raises_an_alert(rules):
+    own, topic = "pulsar_subscription_storage_backlog_age_seconds", "pulsar_storage_backlog_age_seconds"
+    healthy_scene = [*scene(dispatched=100.0, start=0.0), gauge(topic, 1700.0)]
+    assert not {a.BACKLOG_OLD, a.TOPIC_BACKLOG_OLD} & set(fired(rules, *healthy_scene))
+    # However few wait; the topic's age is that subscription's, and is not said twice.
+    old = [gauge(own, 1900.0, subscription="s"), gauge(topic, 1900.0)]
+    found = fired(rules, *healthy_scene[:-1], *old)
+    assert found[a.BACKLOG_OLD] == {"s"} and a.TOPIC_BACKLOG_OLD not in found
+    # -1: the broker does not know the subscription's.
+    found = fired(rules, *healthy_scene[:-1], gauge(own, -1.0, subscription="s"), gauge(topic, 1900.0))
+    assert a.TOPIC_BACKLOG_OLD in found and a.BACKLOG_OLD not in found
+    # What Pulsar itself reads is no incident.
+    own_reader = gauge(own, 1e6, subscription="__compaction")
+    assert a.BACKLOG_OLD not in fired(rules, *healthy_scene, own_reader)
+
+
+def test_objective_sets_the_age_of_the_alert():
+    for age_s, text in ((90.0, "90 s"), (7200.0, "2 h")):
+        alerts = [one for one in all_rules(ExportOptions(backlog_age_s=age_s)) if isinstance(one, Alerting)]
+        (old,) = [one for one in alerts if one.alert == a.BACKLOG_OLD]
+        assert old.expr.endswith(f"> {age_s:g}")
+        assert f"the objective of {text}." in old.annotations["description"]
 
 
 def test_old_or_missing_limits_alert(rules):

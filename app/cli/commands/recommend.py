@@ -49,6 +49,14 @@ def recommend(
     over: Annotated[
         str, typer.Option("--over", metavar="DURATION", help="With --keep-p99-age: how far back.")
     ] = "14d",
+    share: Annotated[
+        float,
+        typer.Option(
+            "--share",
+            metavar="PERCENT",
+            help="With --keep-p99-age: of so many minutes in a hundred, such as 99.9.",
+        ),
+    ] = 99.0,
     at: Annotated[
         str | None,
         typer.Option("--at", metavar="T", help="The moment to look at (UTC). Default: the newest sample."),
@@ -67,6 +75,7 @@ def recommend(
     """
     from throttlescope.app.cli.tables.recommend import write_advice, write_kept_age
     from throttlescope.app.services.recommend import recommend_age, recommend_drain
+    from throttlescope.app.services.slo import AgeObjective
     from throttlescope.app.services.whatif.replay import Question
 
     options = CommandOptions(context)
@@ -76,5 +85,5 @@ def recommend(
             recommend_drain(options.lake(absolute=False), question, options.now_ms, options.progress(2)),
             options,
         )
-    objective, stored = (keep_p99_age, over), options.lake(absolute=False)
+    objective, stored = AgeObjective.of(keep_p99_age, over, share), options.lake(absolute=False)
     write_kept_age(recommend_age(stored, question, objective, options.now_ms, options.progress(2)), options)

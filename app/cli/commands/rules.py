@@ -128,7 +128,7 @@ def export(
 
     They name causes as verdicts do, where PromQL can, from Pulsar's metrics and the limits that
     throttlescope serve exposes at /metrics; with a specification in the configuration, what a cluster and its topic
-    partitions use of it. See docs/guides/alerts.md.
+    partitions use of it; with an objective there for the age of backlogs, when it is exceeded. See docs/guides/alerts.md.
     """
     from throttlescope.app.cli.tables.rules import write_exported, write_shipped
     from throttlescope.app.rules_export.export import export_rules
@@ -203,7 +203,7 @@ def _export_options(options: CommandOptions) -> ExportOptions:
     from throttlescope.app.rules_export.options import ExportOptions
     from throttlescope.app.rules_export.specification import specified
 
-    given = options.given
+    given, age_s = options.given, options.settings().objectives.backlog_age_s
     return ExportOptions(
         external_url=given["external_url"],
         cluster_label=given["cluster_label"],
@@ -213,4 +213,5 @@ def _export_options(options: CommandOptions) -> ExportOptions:
         for_ms=options.duration_ms("hold"),
         labels=dict(_pair(text) for text in given["label"] or ()),
         specified=specified(options.settings().clusters),
+        **({} if age_s is None else {"backlog_age_s": age_s}),
     )

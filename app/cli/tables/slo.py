@@ -30,12 +30,15 @@ def document(found: ReplayInputs, question: SloQuestion) -> dict[str, Any]:
         "subscription": str(found.name),
         "at_ms": found.at_ms,
         "objective_p99_age_s": kept.target_s,
+        "objective_share": kept.minutes.share,
         "start_ms": kept.minutes.start_ms,
         "end_ms": kept.minutes.end_ms,
         "minutes": len(kept.minutes.known),
         "minutes_known": int(kept.minutes.known.sum()),
         "recorded_p99_age_s": kept.recorded_p99_s,
         "measured_p99_age_s": kept.measured_p99_s,
+        "recorded_kept_share": kept.recorded_share,
+        "measured_kept_share": kept.measured_share,
         "as_is_p99_age_s": kept.as_is_p99_s,
         "as_is_service_msg_per_s": kept.as_is_service_msg_per_s,
         "published_msg_per_s": kept.minutes.msg_per_s,
@@ -71,12 +74,16 @@ def print_kept(found: ReplayInputs, question: SloQuestion, *, now_ms: int) -> No
                 published=number(kept.minutes.msg_per_s),
                 dispatched=number(kept.as_is_service_msg_per_s),
             ),
-            [(sentence("tables.slo.age"), "left"), ("", "right")],
             [
-                ["objective", age_text(kept.target_s)],
-                [sentence("tables.slo.recorded"), age_text(kept.recorded_p99_s)],
-                [sentence("tables.slo.measured"), age_text(kept.measured_p99_s)],
-                [sentence("tables.slo.as_is"), age_text(kept.as_is_p99_s)],
+                (sentence("tables.slo.age"), "left"),
+                (sentence("tables.slo.quantile", share=_share(kept.minutes.share)), "right"),
+                (sentence("tables.slo.kept"), "right"),
+            ],
+            [
+                [sentence("tables.slo.objective"), age_text(kept.target_s), _share(kept.minutes.share)],
+                [sentence("tables.slo.recorded"), age_text(kept.recorded_p99_s), _share(kept.recorded_share)],
+                [sentence("tables.slo.measured"), age_text(kept.measured_p99_s), _share(kept.measured_share)],
+                [sentence("tables.slo.as_is"), age_text(kept.as_is_p99_s), ""],
             ],
         )
     ]
@@ -99,3 +106,8 @@ def print_kept(found: ReplayInputs, question: SloQuestion, *, now_ms: int) -> No
             )
         )
     print_report([*report, TextLine(freshness(found.at_ms, now_ms))])
+
+
+def _share(share: float | None) -> str:
+    """With as many digits as objectives have: 99.95 %."""
+    return "-" if share is None else f"{100 * share:.4g} %"

@@ -27,7 +27,7 @@ SENTENCES = {
     ),
     "advice.together": "One change alone is not enough.",
     # What the change achieves; see also Recommendation.
-    "advice.age": "The p99 age would have been {p99_age_s:age}.",
+    "advice.age": "The age would have been at most {p99_age_s:age} in the objective's share of the minutes.",
     # What it costs.
     "advice.risk.load_on_broker": (
         "While the backlog drains, the broker reads and sends {after:number} msg/s instead of {before:number}, from the bookies "
@@ -56,11 +56,12 @@ SENTENCES = {
     "advice.no_help.consumers": "Adding consumers will not help: the backlog is limited by {factor:factor}, however fast they are.",
     "advice.no_help.limit": "Raising the {limiter:limiter} will not help: without it the backlog is limited by {factor:factor}.",
     "advice.not_enough.consumers": (
-        "More consumers alone would not have met the objective: limited by {factor:factor}, the p99 age would have been {p99_age_s:age}."
+        "More consumers alone would not have met the objective: limited by {factor:factor}, the age would have been up to {p99_age_s:age} "
+        "in its share of the minutes."
     ),
     "advice.not_enough.limit": (
-        "A higher {limiter:limiter} alone would not have met the objective: limited by {factor:factor}, the p99 age would have been "
-        "{p99_age_s:age}."
+        "A higher {limiter:limiter} alone would not have met the objective: limited by {factor:factor}, the age would have been up to "
+        "{p99_age_s:age} in its share of the minutes."
     ),
     # Commands: what they change, and what else they do.
     "advice.place.subscription": "subscription {subscription} of {topic}",

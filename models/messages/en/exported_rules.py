@@ -71,6 +71,23 @@ SENTENCES = {
     "exported_rules.alert.PulsarReplicationBacklogGrows.first_action": (
         "Open the page: it names the cause. Do not raise the limit before it is known."
     ),
+    "exported_rules.alert.PulsarBacklogOld.summary": "{subject}: the oldest entry of its backlog has waited {duration}",
+    "exported_rules.alert.PulsarBacklogOld.description": (
+        "By the broker the oldest entry is {duration} old, more than the objective of {objective}. However few wait, consumers have not "
+        "come to it."
+    ),
+    "exported_rules.alert.PulsarBacklogOld.first_action": (
+        "Open the page: it says why there is a backlog. A small old backlog is often one message that no consumer acknowledges."
+    ),
+    "exported_rules.alert.PulsarTopicBacklogOld.summary": "{subject}: the oldest entry of its backlog has waited {duration}",
+    "exported_rules.alert.PulsarTopicBacklogOld.description": (
+        "By the broker the oldest entry that a subscription has not acknowledged is {duration} old, more than the objective of "
+        "{objective}. The broker gives only the topic's age: it is that of its slowest subscription."
+    ),
+    "exported_rules.alert.PulsarTopicBacklogOld.first_action": (
+        "Open the page and find the subscription with the old backlog. From Pulsar 4.0.14, 4.2.5 and 5.0 on, "
+        "exposeSubscriptionBacklogAgeInPrometheus=true gives the age of each subscription."
+    ),
     "exported_rules.alert.PulsarBacklogGrowsUnexplained.summary": "{subject}: the backlog grows for an unknown reason",
     "exported_rules.alert.PulsarBacklogGrowsUnexplained.description": (
         "{count} entries more than {window} ago. Neither a limiter nor the consumers can be identified as the cause from these metrics."

@@ -216,9 +216,12 @@ SENTENCES = {
     "tables.slo.title": (
         "{subscription} over {span}, to {end}: {published} msg/s published on average, {dispatched} msg/s dispatched while messages wait"
     ),
-    "tables.slo.age": "p99 age of the oldest message",
+    "tables.slo.age": "age of the oldest message",
+    "tables.slo.quantile": "at most, in {share} of the minutes",
+    "tables.slo.kept": "minutes that kept the objective",
+    "tables.slo.objective": "objective",
     "tables.slo.recorded": "recorded: from backlog and arrivals",
-    "tables.slo.measured": "measured by the broker, of the whole topic",
+    "tables.slo.measured": "reported by the broker: of the subscription, else of the topic",
     "tables.slo.as_is": "with the present limits and consumers",
     "tables.slo.none": "No value that was tried would have met the objective.",
     "tables.slo.check": (

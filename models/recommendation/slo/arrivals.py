@@ -20,10 +20,12 @@ from throttlescope.models.recommendation.slo.age import oldest_age_s
 
 #: Less is no history.
 LEAST_MINUTES = 60
-#: What is kept over the range: 99 of 100 minutes.
+#: What is kept over the range where no other share is the objective: 99 of 100 minutes.
 SHARE = 0.99
 
 _DAY = DAY_MS // MINUTE_MS
+#: The subscription's own age, by metric and by admin API, before that of the topic partition's slowest subscription.
+_AGES = ("subscription_backlog_age_s", "stats_backlog_age_s", "backlog_age_s")
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +41,9 @@ class ArrivalMinutes:
     backlog_msg : ndarray of float64
         Ready backlog at each minute's end as it was recorded; NaN: unknown.
     measured_age_s : ndarray of float64
-        The broker's own age of the topic partition's oldest backlog, of all its subscriptions; NaN: unknown.
+        The broker's own age of the subscription's oldest entry, where it gives none of the topic partition's; NaN: unknown.
+    share : float
+        The share of the minutes that an objective is to be kept in.
     """
 
     start_ms: int
@@ -48,6 +52,7 @@ class ArrivalMinutes:
     known: np.ndarray
     backlog_msg: np.ndarray
     measured_age_s: np.ndarray
+    share: float = SHARE
 
     @property
     def msg_per_s(self) -> float:
@@ -61,13 +66,18 @@ class ArrivalMinutes:
         return np.where(np.isnan(self.backlog_msg), np.nan, ages)
 
     def quantile_s(self, ages_s: np.ndarray) -> float | None:
-        """The age that 99 of 100 known minutes stay at or below; None where none is known."""
+        """The age that the objective's share of the known minutes stays at or below; None where none is known."""
         there = ages_s[self.known & ~np.isnan(ages_s)]
-        return float(np.quantile(there, SHARE, method="higher")) if len(there) else None
+        return float(np.quantile(there, self.share, method="higher")) if len(there) else None
+
+    def kept_share(self, ages_s: np.ndarray, target_s: float) -> float | None:
+        """The share of the known minutes that stay at or below an age; None where none is known."""
+        there = ages_s[self.known & ~np.isnan(ages_s)]
+        return float((there <= target_s).mean()) if len(there) else None
 
 
 def read_minutes(
-    lake: Lake, cluster: str, name: SubscriptionName, start_ms: int, end_ms: int
+    lake: Lake, cluster: str, name: SubscriptionName, start_ms: int, end_ms: int, share: float = SHARE
 ) -> ArrivalMinutes:
     """Minutes of a subscription; of all partitions together where none is named.
 
@@ -83,13 +93,13 @@ def read_minutes(
     rows = lake.read(
         "signals",
         columns=[
-            "partition", "minute_ms", "in_msg_delta", "in_span_ms", "backlog_ready_entries", "messages_per_entry", "backlog_age_s",
+            "partition", "minute_ms", "in_msg_delta", "in_span_ms", "backlog_ready_entries", "messages_per_entry", *_AGES,
         ],
         where=mine & (pc.field("minute_ms") >= start_ms) & (pc.field("minute_ms") < end_ms),
         partition={"cluster": [cluster]},
         between={"minute_ms": (start_ms, end_ms - 1)},
     )  # fmt: skip
-    minutes = minutes_of(rows, start_ms, end_ms)
+    minutes = minutes_of(rows, start_ms, end_ms, share)
     if int(minutes.known.sum()) < LEAST_MINUTES:
         raise InputError(
             f"Too few minutes of {name} to say what keeps an age",
@@ -100,7 +110,7 @@ def read_minutes(
     return minutes
 
 
-def minutes_of(rows: pa.Table, start_ms: int, end_ms: int) -> ArrivalMinutes:
+def minutes_of(rows: pa.Table, start_ms: int, end_ms: int, share: float = SHARE) -> ArrivalMinutes:
     """Minutes from rows of ``signals`` of one subscription: the sum over the partitions that were ever seen."""
     count = (end_ms - start_ms) // MINUTE_MS
     partitions = rows.column("partition").unique().to_pylist()
@@ -114,13 +124,22 @@ def minutes_of(rows: pa.Table, start_ms: int, end_ms: int) -> ArrivalMinutes:
         # A minute's at the rate that was counted: after a missed scrape the difference is that of several minutes.
         came[at] = _numbers(part, "in_msg_delta") * MINUTE_MS / _numbers(part, "in_span_ms")
         waiting[at] = _numbers(part, "backlog_ready_entries") * per_entry
-        old[at] = _numbers(part, "backlog_age_s")
+        old[at] = _reported_ages(part)
         # One partition that is not known makes the sum unknown.
         arrived, backlog, age = arrived + came, backlog + waiting, np.fmax(age, old)
     if not partitions:
         arrived[:] = np.nan
     known = ~np.isnan(arrived)
-    return ArrivalMinutes(start_ms, end_ms, _filled(arrived, known), known, backlog, age)
+    return ArrivalMinutes(start_ms, end_ms, _filled(arrived, known), known, backlog, age, share)
+
+
+def _reported_ages(rows: pa.Table) -> np.ndarray:
+    """The broker's age of each row, by the first of :data:`_AGES` that it has."""
+    found = np.full(rows.num_rows, np.nan)
+    for name in _AGES:
+        ages = _numbers(rows, name)
+        found = np.where(np.isnan(found) & (ages >= 0), ages, found)
+    return found
 
 
 def _filled(arrived: np.ndarray, known: np.ndarray) -> np.ndarray:

@@ -69,9 +69,11 @@ class SloResult:
     Attributes
     ----------
     target_s : float
-        The age that 99 of 100 minutes are to stay at or below.
+        The age that a share of the minutes (99 of 100, or as the objective says) is to stay at or below.
     recorded_p99_s, measured_p99_s : float or None
-        What it was: from the recorded backlog and arrivals, and by the broker's own metric (of the whole topic partition).
+        What it was: from the recorded backlog and arrivals, and by the broker (of the subscription, else of the topic partition).
+    recorded_share, measured_share : float or None
+        The share of the minutes that kept the objective by either.
     as_is_p99_s : float
         What the fluid says of today's limits and consumers.
     as_is_service_msg_per_s : float
@@ -88,6 +90,8 @@ class SloResult:
     minutes: ArrivalMinutes
     recorded_p99_s: float | None
     measured_p99_s: float | None
+    recorded_share: float | None
+    measured_share: float | None
     as_is_p99_s: float
     as_is_service_msg_per_s: float
     keeps: tuple[Keep, ...]
@@ -113,7 +117,7 @@ def keep_age(
     minutes : ArrivalMinutes
         What was published, and what waited.
     target_s : float
-        The age of the oldest message that 99 of 100 minutes are to stay at or below.
+        The age of the oldest message that the objective's share of the minutes is to stay at or below.
     worst : Ground, optional
         A window with a backlog, best the largest one, for the check.
 
@@ -145,6 +149,8 @@ def keep_age(
         minutes=minutes,
         recorded_p99_s=minutes.quantile_s(minutes.recorded_age_s),
         measured_p99_s=minutes.quantile_s(minutes.measured_age_s),
+        recorded_share=minutes.kept_share(minutes.recorded_age_s, target_s),
+        measured_share=minutes.kept_share(minutes.measured_age_s, target_s),
         as_is_p99_s=sweep.p99_s(Change()),
         as_is_service_msg_per_s=sweep.service(Change()),
         keeps=tuple(keeps),

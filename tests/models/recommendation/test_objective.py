@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -124,6 +126,25 @@ def test_recorded_age_is_of_latest_arrivals():
     )
     assert minutes_of_arrivals.recorded_age_s[:3].tolist() == [0.0, 30.0, 90.0]
     assert np.isnan(minutes_of_arrivals.recorded_age_s[3])
+
+
+def test_share_of_minutes_that_kept_the_objective():
+    made = minutes([1] * 1000)
+    ages = np.r_[np.full(995, 10.0), np.full(5, 400.0)]
+    assert made.quantile_s(ages) == 10.0
+    assert replace(made, share=0.999).quantile_s(ages) == 400.0
+    assert made.kept_share(ages, 300.0) == 0.995
+    assert made.kept_share(np.full(1000, np.nan), 300.0) is None
+
+
+def test_own_age_precedes_the_topics():
+    rows = rows_of(
+        [100.0] * 4, key=KEY, start_ms=START_MS, backlog_age_s=900.0,
+        subscription_backlog_age_s={0: 5.0, 3: -1.0}, stats_backlog_age_s={0: 6.0, 1: 7.0},
+    )  # fmt: skip
+    table = pa.Table.from_pylist(rows, schema=TABLES["signals"].loose_schema)
+    found = minutes_of(table, START_MS, START_MS + 4 * MINUTE_MS)
+    assert found.measured_age_s.tolist() == [5.0, 7.0, 900.0, 900.0]
 
 
 # -- service ----------------------------------------------------------------------------------
