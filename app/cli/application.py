@@ -10,6 +10,7 @@ import typer
 from typer.core import TyperGroup
 
 from throttlescope.app.cli.commands import (
+    analyze_backlog,
     anomalies,
     backfill,
     changes,
@@ -170,6 +171,7 @@ for _family in (
     backfill,
     verdicts,
     now,
+    analyze_backlog,
     reopen,
     episodes,
     changes,

@@ -1,4 +1,4 @@
-"""Diagnoses from the sources themselves, for a page. In: settings and a subscription. Out: a diagnosis of this moment, within fifteen seconds.
+"""Answers of the sources themselves, for a page. In: settings and a subscription. Out: a diagnosis of this moment, or what its backlog holds.
 
 Read-only like everything else, and bounded: one at a time in each process, and one that waits for it.
 """
@@ -13,14 +13,18 @@ from throttlescope.app.presentation.links.subscription import SubscriptionPartit
 from throttlescope.app.services.promql.concurrency import ConcurrencyLimit
 from throttlescope.app.services.promql.errors import ApiError
 from throttlescope.ingest.core.errors import InputError, SourceError
+from throttlescope.ingest.core.subscription_name import SubscriptionName
 from throttlescope.ingest.core.times import MINUTE_MS
 
 if TYPE_CHECKING:
     from throttlescope.app.config import Settings
+    from throttlescope.app.services.analyze_backlog import AnalyzedBacklog
     from throttlescope.app.services.diagnose_now import NowAnswer
 
 #: Including the wait for the concurrency limit.
 DEADLINE_S = 15.0
+#: The same of an analysis of a backlog; the browser gives up later.
+ANALYSIS_DEADLINE_S = 45.0
 FOR_MS = 30 * MINUTE_MS
 
 
@@ -30,18 +34,58 @@ class Live:
     Parameters
     ----------
     settings : Settings
-        At least one cluster has a Prometheus: see :meth:`of`.
+        At least one cluster has a source: see :meth:`of`.
     """
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self._concurrency = ConcurrencyLimit(running=1, waiting=1)
+        self._analyses = ConcurrencyLimit(running=1, waiting=1)
 
     @classmethod
     def of(cls, settings: Settings) -> Live | None:
-        """None where no cluster has a Prometheus."""
-        known = any(cluster.prometheus is not None for cluster in settings.clusters.values())
-        return cls(settings) if known else None
+        """None where no cluster has a Prometheus or an admin API."""
+        live = cls(settings)
+        return live if live.can_diagnose or live.can_analyze else None
+
+    @property
+    def can_diagnose(self) -> bool:
+        """Whether some cluster has a Prometheus."""
+        return any(cluster.prometheus is not None for cluster in self.settings.clusters.values())
+
+    @property
+    def can_analyze(self) -> bool:
+        """Whether some cluster has an admin API."""
+        return any(cluster.pulsar_admin is not None for cluster in self.settings.clusters.values())
+
+    def analyze(
+        self, subscription: SubscriptionPartition, *, cancelled: Callable[[], bool]
+    ) -> AnalyzedBacklog:
+        """What the backlog of one subscription partition holds: its broker reads it from storage.
+
+        Raises
+        ------
+        InputError
+            No admin API of its cluster is configured.
+        SourceError
+            It does not answer in time or refuses, or too many analyses are requested.
+        CancelledError
+        """
+        from throttlescope.app.services.analyze_backlog import analyze
+        from throttlescope.app.services.diagnose_now import Deadline
+
+        partition = None if subscription.partition < 0 else subscription.partition
+        name = SubscriptionName(subscription.topic, partition, subscription.subscription)
+        try:
+            with self._analyses.slot(ANALYSIS_DEADLINE_S / 2) as left_s:
+                deadline = Deadline(ANALYSIS_DEADLINE_S / 2 + left_s, cancelled=cancelled)
+                return analyze(self.settings, subscription.cluster, name, deadline)
+        except ApiError as error:
+            raise SourceError(
+                "Another backlog is being analyzed by this server",
+                got=error.text,
+                fix="try again in a moment",
+            ) from None
 
     def diagnose(self, subscription: SubscriptionPartition, *, cancelled: Callable[[], bool]) -> NowAnswer:
         """Why it has a backlog at this moment.

@@ -1,6 +1,6 @@
 """Pulsar's admin API. In: addresses and the topics of interest. Out: rows of ``policies`` and ``topic_stats``.
 
-Only GET requests, no more than so many per second. Answers are kept as they came, but for secrets in a broker's own
+Only GET requests, no more than so many per second; the one exception is :meth:`PulsarAdmin.post`, which a person requests. Answers are kept as they came, but for secrets in a broker's own
 configuration. What one endpoint refuses is recorded and the rest goes on: an unanswered request is
 unknown to readers of the rows, never "nothing set".
 """
@@ -11,8 +11,9 @@ import json
 import re
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any
 from urllib.parse import quote, urlsplit
 
@@ -204,17 +205,67 @@ class PulsarAdmin:
         SourceError
             Unreachable, or any other status than 200 and 204.
         """
-        bases = [base] if base else self.urls
+        return self._first_of([base] if base else self.urls, lambda one: self._send(one, path, params))
+
+    def post(self, path: str, timeout_s: float, fixes: Mapping[int, str]) -> str:
+        """The text of the answer to a POST request without a body.
+
+        Parameters
+        ----------
+        timeout_s : float
+            How long the answer is waited for.
+        fixes : mapping
+            What to do about some statuses.
+
+        Raises
+        ------
+        SourceError
+            As :meth:`get`.
+        """
+        return self._first_of(
+            self.urls, lambda one: self._send(one, path, {}, method="POST", timeout_s=timeout_s, fixes=fixes)
+        )
+
+    def partition_count(self, topic: AdminTopic) -> int:
+        """Partitions of a topic; 0 for one without.
+
+        Raises
+        ------
+        SourceError
+            As :meth:`get`, or the answer is no number of partitions.
+        """
+        path = f"/admin/v2/{topic.path}/partitions"
+        text = self.get(path)
+        try:
+            return int(json.loads(text)["partitions"])
+        except (ValueError, KeyError, TypeError, RecursionError):
+            raise SourceError(
+                f"The answer to {path} is no number of partitions",
+                got=text[:80],
+                fix="see that the address is a broker's web service (port 8080)",
+            ) from None
+
+    def _first_of(self, bases: Sequence[str], send: Callable[[str], str]) -> str:
+        """The answer of the first address that answers at all."""
         for i, one in enumerate(bases):
             try:
                 with self.access.hiding():
-                    return self._get(one, path, params)
+                    return send(one)
             except _UnreachableError:
                 if i == len(bases) - 1:
                     raise
         raise AssertionError("no address")  # pragma: no cover
 
-    def _get(self, base: str, path: str, params: dict[str, str]) -> str:
+    def _send(
+        self,
+        base: str,
+        path: str,
+        params: dict[str, str],
+        *,
+        method: str = "GET",
+        timeout_s: float | None = None,
+        fixes: Mapping[int, str] = MappingProxyType({}),
+    ) -> str:
         with self._pace:
             now_s = time.monotonic()
             wait_s = self._not_before_s - now_s
@@ -224,7 +275,10 @@ class PulsarAdmin:
             time.sleep(wait_s)
         started_s = time.monotonic()
         try:
-            answer = self._session.get(base + path, params=params, timeout=self.access.timeout)
+            connect_s, read_s = self.access.timeout
+            answer = self._session.request(
+                method, base + path, params=params, timeout=(connect_s, timeout_s or read_s)
+            )
         except TRANSPORT_ERRORS as error:
             fault = explain(error, _WHAT, base, self.access)
             raise _UnreachableError(
@@ -233,14 +287,15 @@ class PulsarAdmin:
         finally:
             self.waited_s += time.monotonic() - started_s
         self.bytes += len(answer.content)
-        check_answer(answer, _WHAT)
-        refuse_html(answer, _WHAT)
+        if answer.status_code not in fixes:
+            check_answer(answer, _WHAT)
+            refuse_html(answer, _WHAT)
         if answer.status_code in (200, 204):
             return self.access.without_secrets(answer.text.strip())
         raise SourceError(
             f"{_WHAT} has no answer to {path}",
             got=f"{answer.status_code} {_reason(answer.text) or answer.reason}",
-            fix="see that the address is a broker's web service (port 8080)",
+            fix=fixes.get(answer.status_code, "see that the address is a broker's web service (port 8080)"),
         )
 
 

@@ -58,8 +58,10 @@ def test_reported_age_wins_over_the_estimate():
 def test_even_publishing_gives_the_age():
     found = backlog_age(minutes(300))
     # The newest scrape is on average half an interval old.
-    assert found.source == "publish_history" and found.age_s == pytest.approx(307.5)
-    assert found.low_s <= 300 * 0.98 + 1e-6 and found.high_s >= 300 * 1.02 + 15 - 1e-6
+    assert found.source == "publish_history"
+    assert found.age_s == pytest.approx(307.5)
+    assert found.low_s <= 300 * 0.98 + 1e-6
+    assert found.high_s >= 300 * 1.02 + 15 - 1e-6
 
 
 @pytest.mark.parametrize(("size", "backlog"), [(10.0, 30.0), (2.0, 150.0)])

@@ -34,7 +34,7 @@ def live_of(app: Dash) -> Live | None:
 
 def button(live: Live | None) -> list:
     """The button; without a source it is disabled and says what to configure."""
-    if live is not None:
+    if live is not None and live.can_diagnose:
         title = sentence("subscription.now.hint", deadline_s=DEADLINE_S)
         return [html.Button(_LABEL, id="subscription-now-ask", className="action", title=title)]
     return [
@@ -52,7 +52,7 @@ def button(live: Live | None) -> list:
 def register(app: Dash) -> None:
     """One callback, registered where a source is configured."""
     live = live_of(app)
-    if live is None:
+    if live is None or not live.can_diagnose:
         return
 
     register_button(

@@ -21,7 +21,7 @@ from throttlescope.app.web.components.shell import back_link, explained, panel, 
 from throttlescope.app.web.data.reader import LakeReader
 from throttlescope.app.web.live import Live
 from throttlescope.app.web.page_declaration import WebPage
-from throttlescope.app.web.pages.subscription import advice, context, now, windows
+from throttlescope.app.web.pages.subscription import advice, backlog_analysis, context, now, windows
 from throttlescope.app.web.pages.subscription.answer_card import answer_card, earlier
 from throttlescope.app.web.pages.subscription.charts import charts
 from throttlescope.app.web.pages.subscription.content import (
@@ -84,6 +84,7 @@ def register(app: Dash, reader: LakeReader) -> None:
     for part in (advice, context, windows):
         part.register(app, reader)
     now.register(app)
+    backlog_analysis.register(app, live)
     app.clientside_callback(
         ClientsideFunction("throttlescope", "tellWindow"),
         Output("subscription-told", "data"),
@@ -171,7 +172,14 @@ def top(found: AnsweredWindow, live: Live | None = None) -> list:
         children += [card, *earlier(found)]
     else:
         children.append(_no_verdict(found))
-    return [*children, _actions(found, live), now.placeholder(), advice.placeholder(), range_of_page(found)]
+    return [
+        *children,
+        _actions(found, live),
+        now.placeholder(),
+        backlog_analysis.placeholder(),
+        advice.placeholder(),
+        range_of_page(found),
+    ]
 
 
 def _last(minutes: pd.DataFrame) -> dict | None:
@@ -209,6 +217,7 @@ def _actions(view: AnsweredWindow, live: Live | None) -> html.Div:
             *advice.button(view.verdict),
             dcc.Link("What-if lab", href=what_if_href(view), className="action"),
             *now.button(live),
+            *backlog_analysis.button(live, view.address.subscription.subscription),
         ],
         className="actions",
         role="group",
