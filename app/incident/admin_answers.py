@@ -73,6 +73,13 @@ class AdminAnswers:
     stored: Sequence[AdminAnswer]
     changes: Sequence[PolicyChange]
 
+    @property
+    def broker_versions(self) -> tuple[str, ...]:
+        """The newest version of each broker that was read."""
+        versions = [one for one in self.stored if one.scope == "broker_version" and isinstance(one.body, str)]
+        newest = {one.key: one.body for one in sorted(versions, key=lambda one: one.observed_ms)}
+        return tuple(sorted(set(newest.values())))
+
 
 def about(key: SubscriptionKey, brokers: Iterable[str]) -> pc.Expression:
     """The rows of ``policies`` about a subscription, its topic, its namespace and its brokers."""

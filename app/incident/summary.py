@@ -46,7 +46,12 @@ def facts(incident: Incident, computed: ComputedResults, pictures: Sequence[str]
 def _answer(incident: Incident) -> VerdictAnswer:
     end_ms = incident.verdict["window_end_ms"]
     history = [row for row in incident.verdicts if row["window_end_ms"] < end_ms]
-    return answer(incident.verdict, history, evidence.limits_at_verdict(incident))
+    return answer(
+        incident.verdict,
+        history,
+        evidence.limits_at_verdict(incident),
+        incident.answers.broker_versions,
+    )
 
 
 def title(incident: Incident) -> TextBlock:
@@ -186,6 +191,7 @@ def _why(incident: Incident, computed: ComputedResults, judged: VerdictAnswer | 
     rows = [first, *judged.why]
     if computed.consumers is not None and computed.consumers.slow:
         rows.append(sentence("incident.why.consumers", consumers=computed.consumers.text))
+    rows += [sentence("incident.why.known_bug", bug=bug) for bug in judged.bugs]
     row, verdict = incident.episode, incident.verdict
     if row is not None and (row["cause"], row["limiter"]) != (verdict["cause"], verdict["limiter"]):
         cause = CAUSES[row["cause"]].label

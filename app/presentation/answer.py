@@ -97,8 +97,14 @@ def answer(
         never=cause.never,
         naive=f"{side.mark} {side.label}",
         naive_agrees=agrees,
-        bugs=tuple(bug.text for bug in bugs_behind(verdict["cause"], versions)[:_BUGS]),
+        bugs=_bugs(verdict, versions),
     )
+
+
+def _bugs(verdict: dict, versions: Sequence[str]) -> tuple[str, ...]:
+    """Bugs that the brokers have and that the verdict may hide."""
+    symptoms = [row["symptom"] for row in verdict["evidence"] or () if row["weight"] == "for"]
+    return tuple(bug.text for bug in bugs_behind(verdict["cause"], versions, symptoms)[:_BUGS])
 
 
 def _sure(verdict: dict) -> str:

@@ -12,9 +12,12 @@ from dataclasses import dataclass
 
 from throttlescope.models.diagnosis.causes import (
     DELAYED_DELIVERY,
+    DISPATCH_CONTENTION,
     HUNG_CONSUMERS,
+    PERMIT_DRIFT,
     REMOTE_DISCONNECTED,
     REPLICATOR_STUCK,
+    SNAPSHOT_MARKERS,
     UNKNOWN,
     Cause,
 )
@@ -37,11 +40,14 @@ class KnownBug:
         The verdicts that it hides behind.
     fixed_in : tuple of str
         The first version of each line that has the fix; versions before it have the bug, later lines do not.
+    symptoms : tuple of str
+        Its signature: where some are listed, one of them has to hold.
     """
 
     issue: int
     causes: tuple[Cause, ...]
     fixed_in: tuple[str, ...] = ()
+    symptoms: tuple[str, ...] = ()
 
     @property
     def what(self) -> str:
@@ -92,9 +98,10 @@ class KnownBug:
 
 #: In the order of their numbers.
 KNOWN_BUGS: tuple[KnownBug, ...] = (
-    KnownBug(6437, (UNKNOWN,)),
-    KnownBug(20591, (UNKNOWN,)),
-    KnownBug(24695, (UNKNOWN,)),
+    KnownBug(6437, (SNAPSHOT_MARKERS,)),
+    KnownBug(20591, ()),
+    KnownBug(22926, (SNAPSHOT_MARKERS,)),
+    KnownBug(24695, (DISPATCH_CONTENTION,)),
     KnownBug(25097, (REPLICATOR_STUCK,)),
     KnownBug(25625, (REPLICATOR_STUCK,), ("5.0.0-M1",)),
     KnownBug(26002, (REPLICATOR_STUCK,), ("4.2.3", "5.0.0-M2")),
@@ -105,10 +112,10 @@ KNOWN_BUGS: tuple[KnownBug, ...] = (
     KnownBug(26188, (DELAYED_DELIVERY, UNKNOWN), ("4.2.4", "5.0.0-M2")),
     KnownBug(26236, (HUNG_CONSUMERS, UNKNOWN), ("4.0.13", "4.2.4")),
     KnownBug(26268, (HUNG_CONSUMERS, UNKNOWN), ("4.0.14", "4.2.5")),
-    KnownBug(26289, (UNKNOWN,), ("4.0.14", "4.2.5", "5.0.0-M2")),
-    KnownBug(26422, (HUNG_CONSUMERS, UNKNOWN), ("4.0.14", "4.2.5", "5.0.0-M2")),
+    KnownBug(26289, (PERMIT_DRIFT,), ("4.0.14", "4.2.5", "5.0.0-M2"), ("dispatch_below_before",)),
+    KnownBug(26422, (PERMIT_DRIFT,), ("4.0.14", "4.2.5", "5.0.0-M2"), ("unacked_negative", "permits_lost")),
     KnownBug(26451, (REMOTE_DISCONNECTED,), ("4.0.14", "4.2.5", "5.0.0-M2")),
-    KnownBug(26620, (UNKNOWN,), ("5.0.0",)),
+    KnownBug(26620, (DISPATCH_CONTENTION,), ("5.0.0",)),
 )
 
 
@@ -117,13 +124,21 @@ def may_hide_bugs(cause: str) -> bool:
     return any(one.name == cause for bug in KNOWN_BUGS for one in bug.causes)
 
 
-def bugs_behind(cause: str, versions: Iterable[str]) -> tuple[KnownBug, ...]:
-    """Bugs that a verdict of this cause may hide, and that some broker has; of a version that is not known none is named."""
-    known = set(versions)
+def bugs_behind(cause: str, versions: Iterable[str], symptoms: Iterable[str] = ()) -> tuple[KnownBug, ...]:
+    """Bugs that a verdict of this cause may hide, and that some broker has; of a version that is not known none is named.
+
+    Parameters
+    ----------
+    symptoms : iterable of str
+        Those that speak for the cause: a bug with a signature is named only with one of its own.
+    """
+    known, seen = set(versions), set(symptoms)
     return tuple(
         bug
         for bug in KNOWN_BUGS
-        if cause in {one.name for one in bug.causes} and any(bug.is_fixed(one) is False for one in known)
+        if cause in {one.name for one in bug.causes}
+        and (not bug.symptoms or seen.intersection(bug.symptoms))
+        and any(bug.is_fixed(one) is False for one in known)
     )
 
 

@@ -131,6 +131,30 @@ RHO_NOT_IN_FORCE = _threshold(
     "debt is carried over, so a limiter cannot let more than its limit through for a whole window, apart from one "
     "period's burst: beyond it (plus period / window) the limit that was read is not the one in force",
 )  # fmt: skip
+DRIFT_MINUTES = _threshold(
+    "DRIFT_MINUTES", 3, "minutes", "judgement",
+    "permits are below 0 for a moment after each large batch; with fewer measured minutes nothing is said",
+)  # fmt: skip
+RECONNECTS = _threshold(
+    "RECONNECTS", 3, "changes", "judgement",
+    "so many changes of the number of consumers are a storm of reconnects",
+)  # fmt: skip
+DRIFT_LOW_SHARE = _threshold(
+    "DRIFT_LOW_SHARE", 0.5, "share", "judgement",
+    "apache/pulsar#26288 reports 30 to 40 % less than before: below this it is something else",
+)  # fmt: skip
+DRIFT_HIGH_SHARE = _threshold(
+    "DRIFT_HIGH_SHARE", 0.75, "share", "judgement",
+    "the other end of the same: consumers vary by less than a quarter",
+)  # fmt: skip
+HOT_ENTRIES_PER_S = _threshold(
+    "HOT_ENTRIES_PER_S", 20_000, "entries/s", "judgement",
+    "apache/pulsar#26620 and #24695 report 139,000 and 350,000 msg/s to one topic partition",
+)  # fmt: skip
+CONTENTION_SHARE = _threshold(
+    "CONTENTION_SHARE", 0.25, "share", "judgement",
+    "dispatched of what is published: the same reports have 3 to 4 %",
+)  # fmt: skip
 LIMITS_OLD_S = _threshold(
     "LIMITS_OLD_S", 86_400, "s", "judgement",
     "limits that were read more than a day before or after a window may have been others in it: they exclude no limiter",

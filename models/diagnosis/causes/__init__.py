@@ -14,6 +14,10 @@ from throttlescope.models.diagnosis.causes.both import BOTH
 from throttlescope.models.diagnosis.causes.cause import GRADES, Cause, Standing
 from throttlescope.models.diagnosis.causes.cold_reads import COLD_READS, cold_reads
 from throttlescope.models.diagnosis.causes.delayed_delivery import DELAYED_DELIVERY, delayed_delivery
+from throttlescope.models.diagnosis.causes.dispatch_contention import (
+    DISPATCH_CONTENTION,
+    dispatch_contention,
+)
 from throttlescope.models.diagnosis.causes.filter_rejects import FILTER_REJECTS, filter_rejects
 from throttlescope.models.diagnosis.causes.healed_by_loss import HEALED_BY_LOSS, healed_by_loss
 from throttlescope.models.diagnosis.causes.healthy import (
@@ -30,6 +34,11 @@ from throttlescope.models.diagnosis.causes.micro_burst_throttled import (
     micro_burst_throttled,
 )
 from throttlescope.models.diagnosis.causes.no_consumers import NO_CONSUMERS, no_consumers
+from throttlescope.models.diagnosis.causes.permit_drift import (
+    PERMIT_DRIFT,
+    permits_drifted,
+    slower_after_reconnects,
+)
 from throttlescope.models.diagnosis.causes.phantom_backlog import PHANTOM_BACKLOG, phantom_backlog
 from throttlescope.models.diagnosis.causes.publish_burst import PUBLISH_BURST, publish_burst
 from throttlescope.models.diagnosis.causes.read_limit import READ_LIMIT, read_limit
@@ -49,6 +58,7 @@ from throttlescope.models.diagnosis.causes.slow_consumers import (
     dispatch_stopped,
     slow_consumers,
 )
+from throttlescope.models.diagnosis.causes.snapshot_markers import SNAPSHOT_MARKERS, snapshot_markers
 from throttlescope.models.diagnosis.causes.throttled import THROTTLED, replicator_throttled, throttled
 from throttlescope.models.diagnosis.causes.topic_moved import TOPIC_MOVED, topic_moved
 from throttlescope.models.diagnosis.causes.undecided import no_cause_found
@@ -56,7 +66,6 @@ from throttlescope.models.diagnosis.causes.unknown import (
     UNKNOWN,
     not_enough_seen,
     remote_not_seen,
-    replication_markers,
 )
 from throttlescope.models.diagnosis.symptoms import Symptoms
 
@@ -75,6 +84,9 @@ CAUSES: tuple[Cause, ...] = (
     PUBLISH_BURST,
     COLD_READS,
     READ_LIMIT,
+    PERMIT_DRIFT,
+    DISPATCH_CONTENTION,
+    SNAPSHOT_MARKERS,
     REMOTE_PUBLISH_LIMIT,
     REMOTE_SLOW,
     REMOTE_QUOTA,
@@ -96,9 +108,10 @@ CAUSE_OF: dict[str, Cause] = {cause.name: cause for cause in CAUSES}
 RULES: tuple[Callable[[Symptoms], Standing | None], ...] = (
     not_enough_seen,
     healed_by_loss,
+    snapshot_markers,
     no_consumers,
+    permits_drifted,
     blocked_on_unacked,
-    replication_markers,
     throttled,
     key_shared_blocked,
     hung_consumers,
@@ -113,6 +126,8 @@ RULES: tuple[Callable[[Symptoms], Standing | None], ...] = (
     phantom_backlog,
     slow_consumers,
     topic_moved,
+    slower_after_reconnects,
+    dispatch_contention,
     no_cause_found,
     delayed_delivery,
     micro_burst_throttled,
@@ -165,6 +180,7 @@ __all__ = [
     "CAUSE_OF",
     "COLD_READS",
     "DELAYED_DELIVERY",
+    "DISPATCH_CONTENTION",
     "FILTER_REJECTS",
     "GRADES",
     "HEALED_BY_LOSS",
@@ -175,6 +191,7 @@ __all__ = [
     "MICRO_BURST_THROTTLED",
     "NO_BACKLOG",
     "NO_CONSUMERS",
+    "PERMIT_DRIFT",
     "PHANTOM_BACKLOG",
     "PUBLISH_BURST",
     "READ_LIMIT",
@@ -188,6 +205,7 @@ __all__ = [
     "RULES",
     "SCHEMA_REFUSED",
     "SLOW_CONSUMERS",
+    "SNAPSHOT_MARKERS",
     "SYSTEM_BACKLOG",
     "THROTTLED",
     "TOPIC_MOVED",

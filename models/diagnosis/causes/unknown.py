@@ -17,7 +17,7 @@ UNKNOWN = Cause(
     is_incident=False,
     side_is_fixed=False,
     reasons=(
-        "little_seen", "served_twice", "backlog_not_measured", "limits_old", "partly_read", "markers", "dispatch_stuck",
+        "little_seen", "served_twice", "backlog_not_measured", "limits_old", "partly_read", "dispatch_stuck",
         "hang_or_stuck", "dispatch_stopped", "consumers_or_storage", "bursts_under_unread_limit", "room_unused", "no_cause",
         "unlikely", "remote_not_seen",
     ),
@@ -40,10 +40,3 @@ def remote_not_seen(s: Symptoms) -> Standing | None:
     if not s.has_backlog or not s.holds("sends_wait") or s.holds("remote_pauses") is not None:
         return None
     return UNKNOWN.because("remote_not_seen")
-
-
-def replication_markers(s: Symptoms) -> Standing | None:
-    """Nothing is published and the backlog of a replicated subscription grows, probably by snapshot markers."""
-    if not s.has_backlog or not s.holds("replication_markers"):
-        return None
-    return UNKNOWN.because("markers")

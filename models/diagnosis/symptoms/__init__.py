@@ -18,6 +18,7 @@ from throttlescope.models.diagnosis.symptoms import (
     backlog,
     backlog_old,
     before,
+    broker_faults,
     consumers,
     limiters,
     replicators,
@@ -72,6 +73,7 @@ KINDS: tuple[SymptomKind, ...] = (
     limiters.LIMIT_OBSERVED_LATER,
     limiters.LIMITS_OLD,
     limiters.LIMIT_NOT_IN_FORCE,
+    *broker_faults.KINDS,
     *replicators.KINDS,
     RULE,
 )
@@ -165,6 +167,7 @@ def examine(window: Window) -> Symptoms:
         surroundings.filtering(window),
         surroundings.reads_wait(window),
         surroundings.counters_restarted(window),
+        *broker_faults.broker_fault_symptoms(window, capacity),
         *(replicators.replicator_symptoms(window) if is_replicator else replicators.OF_SUBSCRIPTION),
     )
     return Symptoms(

@@ -130,6 +130,36 @@ SENTENCES = {
     "cause.replicator_stuck.first": "Read the broker's log for errors of this replicator, then unload the topic: that starts it again.",
     "cause.replicator_stuck.never": "Do not wait for it: it does not start again by itself.",
     "cause.replicator_stuck.because.reads_nothing": "it is connected, sends nothing, and waits for no answer",
+    # Permit drift
+    "cause.permit_drift.label": "Permit drift",
+    "cause.permit_drift.answer": "The broker has lost count of the consumers' permits",
+    "cause.permit_drift.first": "Unload the topic: its dispatcher counts anew. Then update the broker to a version with the fix.",
+    "cause.permit_drift.never": "Do not add consumers and do not raise a limit: the broker dispatches less than they request.",
+    "cause.permit_drift.because.unacked_negative": "the broker counts fewer than no unacknowledged messages, which it subtracted twice",
+    "cause.permit_drift.because.permits_lost": (
+        "all consumers owe more permits than they hold messages, although they request more"
+    ),
+    "cause.permit_drift.because.dispatch_below_before": (
+        "consumers have permits and no limiter is in use, and since they reconnected less is dispatched than they did before"
+    ),
+    # Dispatch contention
+    "cause.dispatch_contention.label": "Dispatch contention",
+    "cause.dispatch_contention.answer": "Publishing and dispatching of one hot topic wait for the same thread of the broker",
+    "cause.dispatch_contention.first": "Spread the traffic over more partitions, or publish in larger batches: each partition has its own thread.",
+    "cause.dispatch_contention.never": "Do not add consumers and do not raise a limit: those that are there could take more.",
+    "cause.dispatch_contention.because.hot_topic": (
+        "very much is published to one topic partition and little of it is dispatched, from the cache, to consumers that have permits"
+    ),
+    # Snapshot markers
+    "cause.snapshot_markers.label": "Snapshot markers",
+    "cause.snapshot_markers.answer": "Snapshots of a replicated subscription fill the backlog, not messages",
+    "cause.snapshot_markers.first": (
+        "Have throttlescope analyze-backlog count the markers; then read the subscription, stop replicating it, or delete it."
+    ),
+    "cause.snapshot_markers.never": "Do not add consumers or change limits for it: no message waits.",
+    "cause.snapshot_markers.because.nothing_published": (
+        "nothing is published, and the backlog of a replicated subscription grows"
+    ),
     # Topic moved
     "cause.topic_moved.label": "Topic moved",
     "cause.topic_moved.answer": "The topic moved or its broker restarted",
@@ -167,9 +197,6 @@ SENTENCES = {
     "cause.unknown.because.backlog_not_measured": "the backlog was not measured",
     "cause.unknown.because.limits_old": "the limits were read too long before or after the window to exclude one",
     "cause.unknown.because.partly_read": "only part of this {level}'s traffic was read, so the use of its limit is not known",
-    "cause.unknown.because.markers": (
-        "the backlog grows while nothing is published: snapshot markers of the replicated subscription, or messages not counted"
-    ),
     "cause.unknown.because.dispatch_stuck": (
         "consumers have permits and nothing is dispatched: the broker's dispatching is stuck, or the backlog is not there"
     ),

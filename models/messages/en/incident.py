@@ -53,6 +53,7 @@ SENTENCES = {
     # Why, and how sure.
     "incident.why.no_verdict": "Not judged: the lake has no verdict of this subscription up to this moment.",
     "incident.why.rule": "{answer} The rule: {why}.",
+    "incident.why.known_bug": "Known bug of this broker version: {bug}",
     "incident.why.consumers": "Consumers: {consumers}.",
     "incident.why.main_cause": "Main cause of the whole episode: {cause}.",
     "incident.why.main_cause_and_limiter": "Main cause of the whole episode: {cause} ({limiter}).",

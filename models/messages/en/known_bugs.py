@@ -10,6 +10,8 @@ SENTENCES = {
     "known_bug.sign.6437": "Its backlog grows although nothing is published.",
     "known_bug.what.20591": "A client requests messages twice, so that it is granted more permits than its queue has room for.",
     "known_bug.sign.20591": "Permits above the receiver queue's size.",
+    "known_bug.what.22926": "Snapshot markers make a replicated subscription's backlog; stop replicating it, or read it.",
+    "known_bug.sign.22926": "Its backlog grows although nothing is published, and holds markers (analyzeBacklog).",
     "known_bug.what.24695": "One hot topic of small entries: publishing and dispatching wait for the same thread of the topic's ledger.",
     "known_bug.sign.24695": "Permits above 0, no throttle event, no read from storage, and far less goes out than comes in.",
     "known_bug.what.25097": "A replicator stops reading and does not start again; unload the topic.",

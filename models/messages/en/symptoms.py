@@ -352,6 +352,31 @@ SENTENCES = {
         "The subscription is replicated; {published:number} msg/s are published while its backlog grows by {growth:number} "
         "entries. Snapshot markers of replicated subscriptions are entries of the backlog."
     ),
+    "symptom.unacked_negative.not_measured": "Unacknowledged messages were not measured.",
+    "symptom.unacked_negative.least": "The broker counts {unacked:number} unacknowledged messages at the least.",
+    "symptom.permits_lost.not_measured": (
+        "Permits, unacknowledged messages (of Shared or Key_Shared) and requests of consumers were not measured together."
+    ),
+    "symptom.permits_lost.requests_stopped": "The consumers last requested messages {age_s:duration} ago.",
+    "symptom.permits_lost.all_below_zero": (
+        "In every minute the consumers request messages, and the one with most permits has {permits:number}, while only {unacked:number} "
+        "messages are unacknowledged."
+    ),
+    "symptom.permits_lost.not_all": "The consumer with most permits has up to {permits:number}.",
+    "symptom.dispatch_below_before.not_measured": (
+        "How much the consumers take when the broker waits for them, and their permits now, are not known together."
+    ),
+    "symptom.dispatch_below_before.few_reconnects": "The number of consumers changed {changes} times since their capacity was seen.",
+    "symptom.dispatch_below_before.rates": (
+        "Every consumer has permits and {now:number} msg/s are dispatched; before, the consumers took {before:number} msg/s. Their number "
+        "changed {changes} times since."
+    ),
+    "symptom.dispatch_contention.not_measured": "Publishing, dispatching, reads from storage and permits were not measured together.",
+    "symptom.dispatch_contention.not_hot": "{written:number} entries/s are written to the topic partition.",
+    "symptom.dispatch_contention.rates": (
+        "{written:number} entries/s are written to the topic partition and {dispatched:number} entries/s dispatched, {misses:number} of "
+        "them read from storage."
+    ),
     "symptom.counters_restarted.stayed": "The topic did not move, and its counters did not restart.",
     "symptom.counters_restarted.moved": (
         "The topic moved to {broker} in this window; its counters restarted."

@@ -56,6 +56,7 @@ HEALTHY = {
     "counts": "messages",
     "relative": False,
     "misses": 0.0,
+    "written": None,  # entries/s
     "replay": 0.0,  # entries
     # Of the consumers: how many without permits, blocked; messages/s that the slowest and fastest acknowledge.
     "without_permits": 0.0,
@@ -159,6 +160,7 @@ def _row(i: int, given: dict) -> dict:
         "redeliver_msg_rate": now["redeliver_rate"],
         "expired_msg_delta": now["expired"],
         "read_cache_miss_entry_rate": now["misses"],
+        "write_entry_rate": now["written"],
         "last_flow_age_s": now["flow_age_s"],
         "last_ack_age_s": now["ack_age_s"],
         "coverage_share": now["coverage"],

@@ -148,9 +148,11 @@ def test_lost_permits_name_both_candidates():
 def test_growth_by_replication_markers():
     window = behind(0.0, 0.0, **ROOM, replicated=True) | {"backlog": growing(2000, 1.0)}
     verdict = diagnose(scene(**window))
-    assert verdict.cause == "unknown"
-    assert "markers" in verdict.why
-    assert "markers" not in diagnose(scene(**window | {"replicated": False})).why
+    assert verdict.cause == "snapshot_markers"
+    unread = {"consumers": 0.0, "mark_delete_age_s": 9e4}
+    assert diagnose(scene(**window | unread)).cause == "snapshot_markers"
+    assert diagnose(scene(**window | {"replicated": False})).cause == "unknown"
+    assert diagnose(scene(**window | unread | {"replicated": False})).cause == "no_consumers"
 
 
 def test_steady_unacked_messages_exclude_storage():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from throttlescope.models.diagnosis.known_bugs import KNOWN_BUGS, bugs_behind
+from throttlescope.models.diagnosis.symptoms import SYMPTOMS
 
 _BUG_OF = {bug.issue: bug for bug in KNOWN_BUGS}
 
@@ -42,8 +43,21 @@ def test_a_verdict_names_bugs_without_a_known_fix():
 
 
 def test_one_old_broker_is_enough():
-    assert _BUG_OF[26289] in bugs_behind("unknown", ["4.2.5", "4.2.4"])
-    assert _BUG_OF[26289] not in bugs_behind("unknown", ["4.2.5", "5.0.0"])
+    seen = ["dispatch_below_before"]
+    assert _BUG_OF[26289] in bugs_behind("permit_drift", ["4.2.5", "4.2.4"], seen)
+    assert _BUG_OF[26289] not in bugs_behind("permit_drift", ["4.2.5", "5.0.0"], seen)
+
+
+def test_bug_is_named_by_its_signature_only():
+    def issues(*symptoms):
+        return {bug.issue for bug in bugs_behind("permit_drift", ["4.2.4"], symptoms)}
+
+    assert issues() == set()
+    assert issues("dispatch_below_before") == {26289}
+    assert issues("unacked_negative", "backlog_growing") == {26422}
+    assert not {26289, 26422, 26620, 6437} & {bug.issue for bug in bugs_behind("unknown", ["4.0.1"])}
+    assert {bug.issue for bug in bugs_behind("dispatch_contention", ["5.0.0-M1"])} == {24695, 26620}
+    assert {bug.issue for bug in bugs_behind("snapshot_markers", ["4.2.4"])} == {6437, 22926}
 
 
 def test_healthy_names_no_bug():
@@ -54,5 +68,7 @@ def test_every_bug_has_its_texts():
     for bug in KNOWN_BUGS:
         assert bug.what.endswith(".")
         assert bug.sign.endswith(".")
-        assert bug.causes
+        # Without a signature in the metrics none names it.
+        assert bug.causes or bug.issue == 20591
+        assert set(bug.symptoms) <= set(SYMPTOMS)
         assert str(bug.issue) in bug.url

@@ -267,6 +267,7 @@ def test_screen_knows_causes_without_backlog():
     need_a_backlog = {
         "blocked_on_unacked", "throttled", "hung_consumers", "dispatch_stopped", "filter_rejects", "redelivery",
         "key_shared_blocked", "publish_burst", "draining", "acks_behind", "read_limit", "cold_reads", "phantom_backlog",
-        "slow_consumers", "topic_moved", "no_cause_found", "replication_markers",
+        "slow_consumers", "topic_moved", "no_cause_found", "snapshot_markers",
+        "permits_drifted", "slower_after_reconnects", "dispatch_contention",
     }  # fmt: skip
     assert set(names) == without | need_a_backlog

@@ -24,6 +24,12 @@ HALF_FULL = {"permits": 500.0, "unacked": 1000.0}
 AT_LIMIT = {"topic.msg": {"limit": 121, "rho": 0.99, "events": 1.0}}
 
 #: symptom, scene, answer
+GROWS = {"backlog": growing(5000, 35), "in_rate": 100.0}
+#: Ten minutes at their capacity of 100 msg/s, then consumers come and go.
+STORM = [{"out_rate": 100.0, "permits": 0.0, "starved": 1.0, "unacked": 2000.0}] * 10 + [
+    {"consumers": consumers} for consumers in (2.0, 1.0, 2.0, 0.0, 2.0)
+]
+
 CASES = [
     ("coverage", {}, True),
     ("coverage", {"coverage": 0.4}, False),
@@ -243,6 +249,31 @@ CASES = [
     ("replication_markers", {"replicated": True, "backlog": growing(500, 1)}, False),
     ("replication_markers", {"replicated": False, "in_rate": 0.0, "backlog": growing(500, 1)}, False),
     ("replication_markers", {}, None),
+    # Worked examples after apache/pulsar#26422, #26416, #26288 and #26620; none of these was provoked.
+    ("unacked_negative", {"unacked": [3.0, 0.0, -2.0, 1.0, 1.0]}, True),
+    ("unacked_negative", {"unacked": 0.0}, False),
+    ("unacked_negative", {"unacked": None}, None),
+    ("permits_lost", {"permits": -177_300.0, "unacked": 5.0}, True),
+    # A large batch was taken: what is below zero is in the consumers' hands.
+    ("permits_lost", {"permits": -900.0, "unacked": 1900.0}, False),
+    ("permits_lost", {"permits": [-900.0, -900.0, 100.0, -900.0, -900.0], "unacked": 5.0}, False),
+    ("permits_lost", {"permits": 0.0, "unacked": 0.0}, False),
+    # They hang: nothing is requested.
+    ("permits_lost", {"permits": -900.0, "unacked": 5.0, "flow_age_s": 900.0}, False),
+    ("permits_lost", {"permits": -900.0, "unacked": 5.0, "kind": "Failover"}, None),
+    ("permits_lost", {"permits": [-900.0, None, None, None, -900.0], "unacked": 5.0}, None),
+    ("dispatch_below_before", {**GROWS, "out_rate": 65.0, "before": STORM}, True),
+    ("dispatch_below_before", {**GROWS, "out_rate": 95.0, "before": STORM}, False),
+    ("dispatch_below_before", {**GROWS, "out_rate": 20.0, "before": STORM}, False),
+    ("dispatch_below_before", {**GROWS, "out_rate": 65.0, "before": STORM[:12]}, False),
+    ("dispatch_below_before", {**GROWS, "out_rate": 65.0, "permits": 0.0, "before": STORM}, None),
+    ("dispatch_below_before", {**GROWS, "out_rate": 65.0}, None),
+    ("dispatch_contention", {"written": 140_000.0, "out_rate": 5_700.0}, True),
+    ("dispatch_contention", {"written": 140_000.0, "out_rate": 130_000.0}, False),
+    ("dispatch_contention", {"written": 140_000.0, "out_rate": 5_700.0, "misses": 5_600.0}, False),
+    ("dispatch_contention", {"written": 140_000.0, "out_rate": 5_700.0, "permits": 0.0}, False),
+    ("dispatch_contention", {"written": 200.0, "out_rate": 5.0}, False),
+    ("dispatch_contention", {}, None),
     ("unacked_steady", {"unacked": [700.0, 500.0, 800.0, 900.0, 600.0]}, True),
     ("unacked_steady", {"unacked": [700.0, 300.0, 800.0, 900.0, 600.0]}, False),
     # As much as a limiter lets through in a second may be met at the same moment of each period.
