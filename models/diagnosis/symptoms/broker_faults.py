@@ -71,9 +71,9 @@ def permits_lost(window: Window) -> Symptom:
         return PERMITS_LOST.answer(False, PERMITS_LOST.says("requests_stopped", age_s=flow_age_s))
     most = max(permits for permits, _ in minutes)
     holds = most < 0 and all(held < 0 for _, held in minutes)
-    finding = PERMITS_LOST.says(
-        "all_below_zero" if holds else "not_all", permits=most, unacked=window.mean("unacked_msg")
-    )
+    finding = PERMITS_LOST.says("not_all", permits=most)
+    if holds:
+        finding = PERMITS_LOST.says("all_below_zero", permits=most, unacked=window.mean("unacked_msg"))
     return PERMITS_LOST.answer(holds, finding, most, 0.0, window.end_ms, query)
 
 
