@@ -223,7 +223,7 @@ def backlogs(
     if not are_judged:
         return None
     body = _table(
-        ("Subscription", "Cause", "Backlog, entries", "Largest backlog", "Started", "Duration"),
+        ("Subscription", "Cause", "Backlog, entries", "Largest, entries", "Started", "Duration"),
         [
             [
                 subscription_link(row),
@@ -252,7 +252,7 @@ def recent_backlogs(rows: list[dict]) -> html.Section | None:
     if not rows:
         return None
     table = plain_table(
-        ("Subscription", "Main cause", "Largest backlog", "Total duration", "Between", "Cause now"),
+        ("Subscription", "Main cause", "Largest backlog, entries", "Total duration", "Between", "Cause now"),
         [
             [
                 subscription_link(row),

@@ -54,7 +54,7 @@ def columns(view: str, zone: str = "UTC") -> list[dict]:
     }
     backlog = {
         "field": "backlog",
-        "headerName": "Backlog, entries" if is_now else "Backlog, largest",
+        "headerName": "Backlog, entries" if is_now else "Largest, entries",
         "headerTooltip": sentence("subscriptions.column.backlog"),
         "width": 120,
         "type": "rightAligned",
@@ -62,9 +62,9 @@ def columns(view: str, zone: str = "UTC") -> list[dict]:
     }
     growth = {
         "field": "growth",
-        "headerName": "Change",
+        "headerName": "Change, entries",
         "headerTooltip": sentence("subscriptions.column.growth"),
-        "width": 82,
+        "width": 118,
         "type": "rightAligned",
         "tooltipField": "growth_exact",
     }

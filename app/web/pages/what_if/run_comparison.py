@@ -26,7 +26,7 @@ _AHEAD = (
     "Limited by",
     "Next limit",
 )
-_PAST = ("Run", "Change", "Largest backlog", "At the end", "Gone after", "Dispatched", "Used most", "Next limit")  # fmt: skip
+_PAST = ("Run", "Change", "Largest, entries", "At the end, entries", "Gone after", "Dispatched", "Used most", "Next limit")  # fmt: skip
 
 
 def runs_table(view: LabView) -> html.Section:
