@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from throttlescope.app.services.diagnose_now.deadline import CancelledError, Deadline, Waited
 from throttlescope.ingest.core.errors import InputError, SourceError
 from throttlescope.ingest.core.subscription_name import SubscriptionName, remote_cluster
-from throttlescope.ingest.sources.backlog_analysis import BacklogAnalysis, analyze_backlog, total
+from throttlescope.ingest.sources.backlog_analysis import FIXES, BacklogAnalysis, analyze_backlog, total
 from throttlescope.ingest.sources.policy_answers import MOST_PARTITIONS
 from throttlescope.ingest.sources.pulsar_admin import AdminTopic, PulsarAdmin
 
@@ -104,6 +104,7 @@ def analyze(
             if len(partitions) == 1:
                 raise _late(error, deadline) from error
             found.failures[partition] = str(error.got or error.what)
+    note(f"{len(found.partitions)} of {len(partitions)} partitions read")
     if not found.partitions:
         first = next(iter(found.failures.values()))
         raise SourceError(f"The backlog of {name} was read on no partition", got=first)
@@ -149,7 +150,7 @@ def _partitions(
 ) -> tuple[int, ...]:
     if name.partition is not None:
         return (name.partition,)
-    counted = Waited(lambda: admin.partition_count(topic)).result(
+    counted = Waited(lambda: admin.partition_count(topic, FIXES)).result(
         deadline, 1.0, f"The partitions of {topic.name}"
     )
     if counted > MOST_PARTITIONS:

@@ -16,7 +16,8 @@ from urllib.parse import quote
 from throttlescope.ingest.core.errors import SourceError
 from throttlescope.ingest.sources.pulsar_admin import AdminTopic, PulsarAdmin
 
-_FIX = {
+#: What to do about a refusal, by its status.
+FIXES = {
     403: "give a token that may read this topic: analyzeBacklog needs the permission to consume, or that of a tenant's administrator",
     404: "check the names of the topic and the subscription; brokers have analyzeBacklog from 2.11 on",
     405: "name one partition (topic-partition-N) of a partitioned topic; topics that are not persistent have no backlog to read",
@@ -91,7 +92,7 @@ def analyze_backlog(
     """
     physical = topic.physical(partition)
     path = f"/admin/v2/{physical.path}/subscription/{quote(subscription, safe='')}/analyzeBacklog"
-    text = admin.post(path, timeout_s, _FIX)
+    text = admin.post(path, timeout_s, FIXES)
     try:
         answer = json.loads(text)
         counts = {field: _count(answer, name) for field, name in _FIELDS.items()}

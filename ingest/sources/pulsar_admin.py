@@ -226,8 +226,13 @@ class PulsarAdmin:
             self.urls, lambda one: self._send(one, path, {}, method="POST", timeout_s=timeout_s, fixes=fixes)
         )
 
-    def partition_count(self, topic: AdminTopic) -> int:
+    def partition_count(self, topic: AdminTopic, fixes: Mapping[int, str] = MappingProxyType({})) -> int:
         """Partitions of a topic; 0 for one without.
+
+        Parameters
+        ----------
+        fixes : mapping
+            As of :meth:`post`.
 
         Raises
         ------
@@ -235,7 +240,7 @@ class PulsarAdmin:
             As :meth:`get`, or the answer is no number of partitions.
         """
         path = f"/admin/v2/{topic.path}/partitions"
-        text = self.get(path)
+        text = self._first_of(self.urls, lambda one: self._send(one, path, {}, fixes=fixes))
         try:
             return int(json.loads(text)["partitions"])
         except (ValueError, KeyError, TypeError, RecursionError):

@@ -192,6 +192,17 @@ def test_command_writes_json():
     assert document["partitions"][0]["partition"] == -1
 
 
+def test_missing_topic_says_what_to_check():
+    def gone(_method: str, _path: str, _headers: dict) -> tuple[int, str, bytes]:
+        return 404, "application/json", b'{"reason": "Topic not found"}'
+
+    with answering(gone) as url:
+        done = throttlescope("analyze-backlog", NAME, "--pulsar-admin", url)
+    assert done.code == 4
+    assert "Topic not found" in done.err
+    assert "check the names of the topic" in done.err
+
+
 def test_page_shows_the_counts():
     with serving({-1: ANSWER}) as broker:
         key = SubscriptionPartition("prod", TOPIC, -1, "billing/eu")

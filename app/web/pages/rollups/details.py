@@ -209,7 +209,14 @@ def _members(view: RollupView) -> html.Section:
         "Subscriptions now",
         [
             plain_table(
-                ("Subscription", "Cause", "Backlog, entries", "Change, entries", "Duration", "Most used limit"),
+                (
+                    "Subscription",
+                    "Cause",
+                    "Backlog, entries",
+                    "Change, entries",
+                    "Duration",
+                    "Most used limit",
+                ),
                 [_member(row) for row in view.members],
             )
         ],
