@@ -104,12 +104,12 @@ SETS = {
         batch_groups=2,
         alone_above=1000,
     ),
-    # Judges the estimate of a backlog's age. Nothing in it is about rates, so it may share the machine.
+    # Judges the estimate of a backlog's age. Nothing in it is about rates or times, so it may share the machine.
     "ages": ScenarioSet(
         SCENARIOS / "ages",
         MORE_RECORDINGS / "ages",
         (MORE_RECORDINGS / "ages",),
-        1,
+        1000,
         False,
         4500,
         batch_groups=1,

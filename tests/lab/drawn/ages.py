@@ -1,6 +1,6 @@
 """Backlogs of known age: in, a seed; out, one scenario with a topic for each way in which a backlog grows, ages and drains.
 
-Ten minutes on one broker. Rates, shares and batch sizes are drawn. ``python -m tests.lab.drawn.ages SEED`` writes its file; seed 1 is for
+Ten minutes, all on one broker. Rates, shares and batch sizes are drawn. ``python -m tests.lab.drawn.ages SEED`` writes its file; seed 1 is for
 development, others are held-out.
 """
 
@@ -14,7 +14,7 @@ from tests.lab.drawn.numbers import Draw
 from tests.lab.drawn.parts import SIZES_BYTES, Fields, check, state
 from tests.lab.sets import SETS
 
-GROWS_S, CHANGED_S = 330, 300
+GROWS_S, CHANGED_S = 330, 270
 DEVELOPMENT_SEED = 1
 
 
@@ -38,14 +38,14 @@ def scenario_fields(seed: int) -> Fields:
         producers.append(found)
         return found
 
-    def grows(name: str, of: str = "grows", by_entries: int = 300) -> None:
+    def grows(name: str, of: str = "grows", by_entries: int = 50) -> None:
         checks.append(check("grows", of, name, by_entries=by_entries))
 
     fast = {"consumers": 2, "processing_ms": 1}
-    rate_msg = d.whole(40, 110)
+    rate_msg = d.whole(15, 40)
     topic("limited", rate_msg, "Shared", limit_msg=round(rate_msg * d.between(0.3, 0.8)), **fast)
     grows("limited")
-    rate_msg = d.whole(100, 200)
+    rate_msg = d.whole(20, 40)
     batches = {"max_messages": d.whole(5, 20), "max_delay_ms": 200}
     topic(
         "batches",
@@ -56,8 +56,8 @@ def scenario_fields(seed: int) -> Fields:
         processing_ms=0.5,
     )
     producers[-1]["batching"] = batches
-    grows("batches", by_entries=100)
-    rate_msg = d.whole(40, 100)
+    grows("batches", by_entries=30)
+    rate_msg = d.whole(15, 40)
     topic(
         "slow",
         rate_msg,
@@ -67,30 +67,30 @@ def scenario_fields(seed: int) -> Fields:
         receiver_queue=100,
     )
     grows("slow")
-    rate_msg = d.whole(30, 80)
+    rate_msg = d.whole(12, 35)
     topic("failover", rate_msg, "Failover", consumers=2, processing_ms=round(1000 / (rate_msg * d.between(0.3, 0.7))), ack=d.one_of(("individual", "cumulative")))  # fmt: skip
     grows("failover")
-    topic("unread", d.whole(20, 60), "Shared", **fast)
+    topic("unread", d.whole(10, 25), "Shared", **fast)
     grows("unread", "changed")
-    topic("bursts", d.whole(8, 15), "Shared", consumers=1, processing_ms=d.whole(40, 50), receiver_queue=100)
+    topic("bursts", d.whole(4, 8), "Shared", consumers=1, processing_ms=d.whole(80, 110), receiver_queue=100)
     producers[-1] |= {
         "shape": "bursts",
         "bursts": {"every_s": d.whole(70, 110), "length_s": d.whole(10, 20), "factor": 12},
     }
-    rate_msg = d.whole(40, 80)
+    rate_msg = d.whole(15, 35)
     topic("steps", rate_msg, "Shared", limit_msg=round(rate_msg * d.between(0.5, 0.7)), **fast)
     steps = [[0, 1.0]] + [
         [at_s, round(d.between(0.4, 2.5), 2)] for at_s in range(60, GROWS_S + CHANGED_S, 75)
     ]
     producers[-1] |= {"shape": "steps", "steps": steps}
     # Batches close by their delay: their size moves with the rate.
-    rate_msg = d.whole(60, 120)
+    rate_msg = d.whole(30, 60)
     topic("sizes", rate_msg, "Shared", limit_msg=round(rate_msg * d.between(0.3, 0.5)), **fast)
     steps = [[0, 1.0]] + [
         [at_s, round(d.between(0.5, 3.0), 2)] for at_s in range(90, GROWS_S + CHANGED_S, 120)
     ]
     producers[-1] |= {"shape": "steps", "steps": steps, "batching": {"max_messages": 50, "max_delay_ms": 100}}
-    rate_msg = d.whole(50, 90)
+    rate_msg = d.whole(20, 40)
     drains = topic("drains", rate_msg, "Shared", limit_msg=round(rate_msg * 0.4), **fast)
     grows("drains")
     # One consumer takes a few messages and keeps them: the oldest entry is older than a count of entries says.
@@ -115,7 +115,7 @@ def scenario_fields(seed: int) -> Fields:
         "size": f"drawn_{seed}",
         "kept_aside": seed != DEVELOPMENT_SEED,
         "profile": "helm",
-        "scrape_interval_s": d.one_of((15, 30)),
+        "scrape_interval_s": 15,
         "topics": topics,
         "limits": limits,
         "subscriptions": subscriptions,
