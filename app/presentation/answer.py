@@ -124,11 +124,11 @@ def _title(cause: CauseLook, limiter: str | None, limits: Sequence[KnownLimit], 
     limit = next((limit for limit in limits if f"{limit.level}.{limit.unit}" == limiter), None)
     details = "" if limit is None or limit.rate is None else f" ({limit.amount()}, set by {limit.who()})"
     which = f"{limiter_words(limiter, subscription)}{details}"
-    key = "answer.limited" if remote_cluster(subscription) is None else "answer.limited_replicator"
+    limited = "limited" if remote_cluster(subscription) is None else "limited_replicator"
     if limit is not None and limit.lifted_ms is not None:
-        return sentence(f"{key}_until", time=fmt.clock(limit.lifted_ms), limiter=which)
+        return sentence(f"answer.{limited}_until", time=fmt.clock(limit.lifted_ms), limiter=which)
     if cause.word == THROTTLED.name:
-        return sentence(key, limiter=which)
+        return sentence(f"answer.{limited}", limiter=which)
     return sentence("answer.cause_and_limiter", cause=cause.answer, limiter=which)
 
 
