@@ -124,11 +124,16 @@ def _title(cause: CauseLook, limiter: str | None, limits: Sequence[KnownLimit], 
     limit = next((limit for limit in limits if f"{limit.level}.{limit.unit}" == limiter), None)
     details = "" if limit is None or limit.rate is None else f" ({limit.amount()}, set by {limit.who()})"
     which = f"{limiter_words(limiter, subscription)}{details}"
-    limited = "limited" if remote_cluster(subscription) is None else "limited_replicator"
+    is_replicator = remote_cluster(subscription) is not None
     if limit is not None and limit.lifted_ms is not None:
-        return sentence(f"answer.{limited}_until", time=fmt.clock(limit.lifted_ms), limiter=which)
+        time = fmt.clock(limit.lifted_ms)
+        if is_replicator:
+            return sentence("answer.limited_replicator_until", time=time, limiter=which)
+        return sentence("answer.limited_until", time=time, limiter=which)
     if cause.word == THROTTLED.name:
-        return sentence(f"answer.{limited}", limiter=which)
+        if is_replicator:
+            return sentence("answer.limited_replicator", limiter=which)
+        return sentence("answer.limited", limiter=which)
     return sentence("answer.cause_and_limiter", cause=cause.answer, limiter=which)
 
 
