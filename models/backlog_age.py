@@ -30,7 +30,7 @@ AgeUnknown = Literal[
 #: Columns of ``signals`` that are read.
 COLUMNS = (
     "minute_ms", "backlog_entries", "subscription_backlog_age_s", "stats_backlog_age_s", "in_msg_delta", "in_span_ms",
-    "messages_per_entry", "scrape_interval_ms", "delayed_entries", "filter_rejected_entry_rate_5m", "expired_msg_delta",
+    "messages_per_entry", "write_entry_rate", "scrape_interval_ms", "delayed_entries", "filter_rejected_entry_rate_5m", "expired_msg_delta",
     "quota_evictions_5m", "mark_delete_age_s", "last_ack_age_s", "ack_msg_rate",
 )  # fmt: skip
 #: As far back as the publish history is read.
@@ -39,6 +39,9 @@ HISTORY_MS = DAY_MS
 #: How far the number of published entries may be off: counts of two metrics that are read one after the other, and, with batches,
 #: a batch size that was measured over other messages.
 COUNT_ERROR_SHARE, BATCH_ERROR_SHARE = 0.02, 0.05
+#: With fewer messages per written entry none is taken to be batched: the rate of entries is that of another minute. What it is more than
+#: one may be an error of the count.
+UNBATCHED_MESSAGES = 1.2
 #: Entries that are missing behind the oldest one may not make the interval wider than this share of the backlog.
 MOST_OUT_OF_ORDER_SHARE = 0.25
 #: Acknowledgements come in groups and positions move a moment later: standing still for less says nothing.
@@ -169,31 +172,27 @@ def _out_of_order_entries(columns: Mapping[str, np.ndarray]) -> float | None:
 
 
 class _PublishHistory:
-    """Entries published, from the newest scrape backwards, in stretches between the scrapes that counted them."""
+    """Entries published, from the newest scrape backwards, in stretches between the scrapes that counted them.
+
+    Where published messages and written entries are as many, no message was batched, and the counter of messages is exact. Otherwise
+    entries are those that the broker says it wrote, a rate of the last minute that it renews once a minute.
+    """
 
     def __init__(self, columns: Mapping[str, np.ndarray]) -> None:
-        ends_ms = columns["minute_ms"] + MINUTE_MS
-        messages, spans_ms = columns["in_msg_delta"], columns["in_span_ms"]
-        sizes = columns["messages_per_entry"]
-        known = np.flatnonzero(sizes > 0)
-        self.batch_size_unknown = not len(known)
-        ago_s, entries, used = [0.0], [0.0], []
-        reaches_ms = ends_ms[-1]
-        for at in range(len(ends_ms) - 1, -1, -1):
-            if reaches_ms - ends_ms[at] > MINUTE_MS // 2 or self.batch_size_unknown:
-                break
-            if math.isnan(messages[at]) or not spans_ms[at] > 0:
-                # A later stretch reaches over a minute without a scrape; otherwise the history ends here.
-                if ends_ms[at] - MINUTE_MS >= reaches_ms - MINUTE_MS // 2:
-                    continue
-                break
-            # The nearest minute that says how large batches were.
-            size = max(1.0, float(sizes[known[int(np.argmin(np.abs(known - at)))]]))
-            used.append(size)
-            ago_s.append(ago_s[-1] + spans_ms[at] / SECOND_MS)
-            entries.append(entries[-1] + max(0.0, messages[at]) / size)
-            reaches_ms = ends_ms[at] - spans_ms[at]
-        self._ago_s, self._entries, self._sizes = np.array(ago_s), np.array(entries), np.array(used)
+        used, spans_s = _stretches(columns)
+        messages = np.maximum(0.0, columns["in_msg_delta"][used])
+        written = columns["write_entry_rate"][used] * spans_s
+        # 0 while messages come: the broker has not computed it yet.
+        known = (written > 0) | (messages == 0)
+        both = (written > 0) & (messages > 0)
+        size = float(np.median(messages[both] / written[both])) if both.any() else math.nan
+        if math.isnan(size):
+            told = columns["messages_per_entry"][~np.isnan(columns["messages_per_entry"])]
+            size = float(told[-1]) if len(told) else math.nan
+        self.batch_size_unknown = math.isnan(size) or size <= 0
+        self._size, self._batched = size, size > UNBATCHED_MESSAGES
+        entries = np.where(known, written, messages / max(1.0, size)) if self._batched else messages
+        self._ago_s, self._entries = np.r_[0.0, np.cumsum(spans_s)], np.r_[0.0, np.cumsum(entries)]
 
     @property
     def known_s(self) -> float:
@@ -203,10 +202,7 @@ class _PublishHistory:
     @property
     def error_share(self) -> float:
         """How far the number of entries may be off."""
-        if not len(self._sizes) or (self._sizes <= 1.001).all():
-            return COUNT_ERROR_SHARE
-        spread = float(np.std(self._sizes) / np.mean(self._sizes))
-        return COUNT_ERROR_SHARE + max(BATCH_ERROR_SHARE, spread)
+        return COUNT_ERROR_SHARE + (BATCH_ERROR_SHARE if self._batched else max(0.0, self._size - 1))
 
     def age_s(self, backlog: float) -> float | None:
         """Time since which so many entries were published; None where more wait than were."""
@@ -225,6 +221,27 @@ class _PublishHistory:
             if most <= 0
             else (1 - float(near.min()) / most) * float(self._ago_s[at] - self._ago_s[at - 1])
         )
+
+
+def _stretches(columns: Mapping[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    """Rows whose counts join without a gap, the newest first, and the seconds that each counted.
+
+    A difference goes from the scrape before to the row's last one, so neighbouring rows join; one over several minutes joins the row
+    before those that had no scrape.
+    """
+    minutes_ms, spans_ms = columns["minute_ms"], columns["in_span_ms"]
+    known = ~np.isnan(columns["in_msg_delta"]) & (spans_ms > 0)
+    used: list[int] = []
+    wanted_ms = minutes_ms[-1]
+    for at in range(len(minutes_ms) - 1, -1, -1):
+        if minutes_ms[at] > wanted_ms and not known[at]:
+            continue
+        if minutes_ms[at] != wanted_ms or not known[at]:
+            break
+        used.append(at)
+        wanted_ms = minutes_ms[at] - max(1, round(spans_ms[at] / MINUTE_MS)) * MINUTE_MS
+    rows = np.array(used, np.int64)
+    return rows, spans_ms[rows] / SECOND_MS
 
 
 def _or(value: float, default: float) -> float:

@@ -20,6 +20,7 @@ from tests.lab.sets import SETS
 from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
 from throttlescope.ingest.core.times import MINUTE_MS, SECOND_MS
 from throttlescope.models.backlog_age import BacklogAge, backlog_age
+from throttlescope.models.diagnosis.thresholds import COVERAGE_FULL_SHARE
 
 #: A younger backlog is what waits between two scrapes.
 LEAST_AGE_S = 30.0
@@ -64,7 +65,8 @@ def judged(folder: Path) -> Iterator[JudgedAge]:
         end_ms = row["minute_ms"] + MINUTE_MS
         # The stats are a moment off the minute's end.
         true_s = row["stats_backlog_age_s"] + (end_ms - row["stats_newest_ms"]) / SECOND_MS
-        if true_s >= LEAST_AGE_S:
+        # The recording ends within its last minute: no verdict is made of it.
+        if true_s >= LEAST_AGE_S and row["coverage_share"] >= COVERAGE_FULL_SHARE:
             found = backlog_age(minutes[minutes["minute_ms"] < end_ms])
             yield JudgedAge(folder.name, row["subscription"], int(row["minute_ms"]), float(true_s), found)
 
@@ -95,7 +97,8 @@ def _summary(name: str, rows: list[JudgedAge]) -> dict:
 
 
 if __name__ == "__main__":
-    pd.set_option("display.width", 200, "display.max_columns", 20)
+    pd.set_option("display.width", 220)
+    pd.set_option("display.max_columns", 20)
     for part in (False, True) if "--held-out" in sys.argv[1:] else (False,):
         found = [row for folder in folders(held_out=part) for row in judged(folder)]
         if found:

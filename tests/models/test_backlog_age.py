@@ -71,11 +71,25 @@ def test_entries_are_batches(size, backlog):
     assert found.high_s - found.low_s > backlog_age(minutes(300)).high_s - backlog_age(minutes(300)).low_s
 
 
-def test_changing_batch_sizes_widen_the_interval():
-    sizes = [5.0, 15.0] * 5
-    steady = backlog_age(minutes(20, messages_per_entry=[10.0] * 10))
-    changing = backlog_age(minutes(20, messages_per_entry=sizes))
-    assert changing.high_s - changing.low_s > 2 * (steady.high_s - steady.low_s)
+def test_written_entries_follow_changing_batch_sizes():
+    """Batches of 5 and then of 20 at the same rate of messages: the broker writes fewer entries."""
+    written = [12 / 60] * 5 + [3 / 60] * 5
+    found = backlog_age(minutes(15 + 24, write_entry_rate=written))
+    assert found.age_s == pytest.approx(5 * 60 + 2 * 60 + 7.5)
+
+
+def test_rates_of_other_minutes_do_not_make_batches():
+    """The broker's rate is renewed once a minute: with uneven publishing it is that of a minute before."""
+    came = [60.0, 120.0, 60.0, 60.0, 30.0, 60.0, 60.0, 60.0, 60.0, 60.0]
+    late = [value / 60 for value in [60.0, *came[:-1]]]
+    found = backlog_age(minutes(300, in_msg_delta=came, write_entry_rate=late))
+    assert found.age_s == pytest.approx(307.5)
+
+
+def test_rate_that_is_not_computed_yet_is_no_pause():
+    written = [0.0, 0.0] + [6 / 60] * 8
+    found = backlog_age(minutes(54, write_entry_rate=written))
+    assert found.age_s == pytest.approx(8 * 60 + 60 + 7.5)
 
 
 def test_pause_in_publishing_makes_it_older():
