@@ -13,7 +13,8 @@ from throttlescope.app.presentation.causes import CAUSES
 from throttlescope.app.presentation.limits import known_limits
 
 LIMITS = known_limits(
-    minutes({"limit_topic_msg": 500, "limit_topic_period_s": 10, "limit_topic_set_by": "namespace_policy"})
+    minutes({"limit_topic_msg": 500, "limit_topic_period_s": 10, "limit_topic_set_by": "namespace_policy"}),
+    "billing",
 )
 
 

@@ -21,7 +21,9 @@ def minutes(*rows: dict) -> pd.DataFrame:
 
 
 def limit_of(level: str, unit: str, frame: pd.DataFrame):
-    return next(limit for limit in known_limits(frame) if (limit.level, limit.unit) == (level, unit))
+    return next(
+        limit for limit in known_limits(frame, "billing") if (limit.level, limit.unit) == (level, unit)
+    )
 
 
 @pytest.mark.parametrize(
@@ -133,4 +135,4 @@ def test_decimal_byte_limit_is_shown_exactly():
 
 
 def test_no_minutes_no_limits():
-    assert known_limits(minutes()) == []
+    assert known_limits(minutes(), "billing") == []

@@ -194,7 +194,7 @@ def body(view: SubscriptionView) -> html.Div:
         right += [evidence(view), *missing(verdict), *this_backlog(view.outlook, view.address)]
     limits = known_limits(
         _until(view.minutes, verdict["window_end_ms"] if verdict else view.end_ms),
-        view.address.subscription,
+        view.address.subscription.subscription,
         since_ms=verdict["window_start_ms"] if verdict else None,
     )
     right.append(limits_table(limits, view.address.subscription))
