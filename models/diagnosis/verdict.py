@@ -28,7 +28,7 @@ from throttlescope.models.diagnosis.symptoms.backlog import backlog_growth_entri
 from throttlescope.models.diagnosis.window import SubscriptionKey, Window
 
 #: Raised whenever a verdict could come out differently. Stored with every verdict.
-RULES_VERSION = "3"
+RULES_VERSION = "4"
 
 #: The probability that a cause of this grade is right. Stated, not yet calibrated: A, two independent kinds of evidence
 #: agree; B, one decisive kind and nothing against it; C, by elimination or from weaker evidence; D, little more than a

@@ -147,7 +147,18 @@ def shipped(found: dict[str, Any]) -> dict[str, Any]:
         "page": "docs/accuracy/diagnosis.md",
         "targets": judged_targets(found),
         "sets": {name: _short(by["full"]) | drawn(by) for name, by in found["sets"].items()},
+        "subjects": {
+            name: {part: _of_subject(one) for part, one in by_set.items()}
+            for name, by_set in found.get("subjects", {}).items()
+        },
     }
+
+
+def _of_subject(part: dict[str, Any]) -> dict[str, Any]:
+    causes = {
+        cause: {"windows": part["windows_by_cause"][cause], "f1": f1} for cause, f1 in part["f1"].items()
+    }
+    return {"windows": part["windows"], "cause_macro_f1": part["macro_f1"], "causes": causes}
 
 
 def _short(part: dict[str, Any]) -> dict[str, Any]:

@@ -14,9 +14,9 @@ from throttlescope.models.diagnosis.symptoms import Symptoms
 DISPATCH_CONTENTION = Cause(
     "dispatch_contention",
     side="neither",
-    family="storage",
+    family="open",
     mark="◬",
-    pattern="x",
+    pattern="-",
     decisive=("dispatch_contention", "consumer_queue_empty", "throttle_events"),
     rests_on_limits=True,
     side_is_fixed=False,

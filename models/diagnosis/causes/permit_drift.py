@@ -14,9 +14,9 @@ from throttlescope.models.diagnosis.symptoms import Symptoms
 PERMIT_DRIFT = Cause(
     "permit_drift",
     side="neither",
-    family="storage",
-    mark="◫",
-    pattern="+",
+    family="open",
+    mark="⊟",
+    pattern="x",
     decisive=("unacked_negative", "permits_lost", "dispatch_below_before"),
     side_is_fixed=False,
     reasons=("unacked_negative", "permits_lost", "dispatch_below_before"),

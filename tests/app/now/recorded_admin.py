@@ -23,7 +23,10 @@ _TOPIC = {
     "topic_retention": "/retention",
     "partition_count": "/partitions",
     "topic_subscriptions": "/subscriptions",
+    "topic_publish_rate": "/publishRate",
 }
+#: What was not requested when the shipped recordings were made: their topics have no policy of publishing.
+_SINCE = ("topic_publish_rate", "global_topic_publish_rate")
 
 
 class RecordedAdmin:
@@ -32,6 +35,8 @@ class RecordedAdmin:
     def __init__(self, recorded: Recorded, until_ms: int) -> None:
         self.requested: list[str] = []
         self.answers = {"/admin/v2/clusters": '["lab"]'}
+        for scope in _SINCE:
+            self._take({"scope": scope, "key": recorded.topic, "body": "null"})
         for row in sorted(recorded.policies(), key=lambda row: row["observed_ms"]):
             if row["observed_ms"] < until_ms:
                 self._take(row)

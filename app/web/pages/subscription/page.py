@@ -126,7 +126,7 @@ def never_seen(address: SubscriptionAddress) -> html.Div:
     return html.Div(
         [
             html.Div(dcc.Link("← all subscriptions", href=SUBSCRIPTIONS_PATH), className="crumbs"),
-            _head(address),
+            _head(address, None),
             panel(
                 sentence("subscription.never_seen.title"),
                 [
