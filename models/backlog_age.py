@@ -5,7 +5,7 @@ in their order, so what waits is what was published last, and it is as old as th
 Entries follow from published messages and the batch size. An estimate is given only where that holds: not where entries in the
 middle are gone (delayed delivery, entry filters, expiry, eviction), and not where the history ends before the backlog does.
 
-Acknowledgements out of order leave gaps that a count of entries does not show. While the mark-delete position stands still and
+Acknowledgements out of order leave gaps that a count of entries does not show. While the mark-delete position does not move and
 acknowledgements go on, as many entries may be missing behind it as were acknowledged meanwhile: the interval reaches that far, and where
 it would be too wide there is no estimate.
 """
@@ -187,8 +187,8 @@ class _PublishHistory:
         both = (written > 0) & (messages > 0)
         size = float(np.median(messages[both] / written[both])) if both.any() else math.nan
         if math.isnan(size):
-            told = columns["messages_per_entry"][~np.isnan(columns["messages_per_entry"])]
-            size = float(told[-1]) if len(told) else math.nan
+            known = columns["messages_per_entry"][~np.isnan(columns["messages_per_entry"])]
+            size = float(known[-1]) if len(known) else math.nan
         self.batch_size_unknown = math.isnan(size) or size <= 0
         self._size, self._batched = size, size > UNBATCHED_MESSAGES
         entries = np.where(known, written, messages / max(1.0, size)) if self._batched else messages

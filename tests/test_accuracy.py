@@ -293,7 +293,9 @@ def test_the_page_counts_the_dropped_attempts():
 def test_causes_without_truth_are_named_as_unmeasured():
     found = json.loads(MEASURED.read_text())
     recorded = {cause for part in found["sets"].values() for cause in part["causes"]}
-    recorded |= {cause for sets in found["subjects"].values() for part in sets.values() for cause in part["causes"]}
+    recorded |= {
+        cause for sets in found["subjects"].values() for part in sets.values() for cause in part["causes"]
+    }
     text = PAGE.read_text()
     for cause in set(CAUSES) - recorded - {"unknown"}:
         says = "samples with the cause written in" if cause in ALTERED else "nothing: unmeasured"

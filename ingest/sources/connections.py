@@ -109,7 +109,7 @@ def add_pauses(
         addresses = mine.consumers.get(row["subscription"], ()) if mine is not None else ()
         if not addresses or None in addresses:
             continue
-        # Most brokers pause nobody.
+        # Most brokers pause no producer.
         near = _snapshot(found, mine) if mine.cluster in counted else {}
         # Nothing is paused, or what is was read with it.
         is_told = all_paused_seen and (

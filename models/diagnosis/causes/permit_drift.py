@@ -1,7 +1,7 @@
 """The broker's count of permits has drifted: consumers would take more than it dispatches. In: symptoms. Out: whether that shows.
 
 A dispatcher adds up what consumers request. Bugs of brokers subtract too much from that sum, or count acknowledgements twice; dispatching
-is slow or stands still then although consumers request messages, until the topic is unloaded. The signature follows reports
+is slow or does not move then although consumers request messages, until the topic is unloaded. The signature follows reports
 (apache/pulsar#26288, #26416, #26422), no recording.
 """
 

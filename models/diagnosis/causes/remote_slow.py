@@ -1,4 +1,4 @@
-"""The remote cluster, or the network to it, is slower than what is published. In: symptoms. Out: whether sends wait although the remote pauses nobody."""
+"""The remote cluster, or the network to it, is slower than what is published. In: symptoms. Out: whether sends wait although the remote pauses no producer."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ REMOTE_SLOW = Cause(
 
 
 def remote_slow(s: Symptoms) -> Standing | None:
-    """What was sent waits for an answer, some of it gets one, and the remote cluster was seen to pause nobody."""
+    """What was sent waits for an answer, some of it gets one, and the remote cluster was seen to pause no producer."""
     if not s.has_backlog or not s.holds("sends_wait") or s.holds("remote_pauses") is not False:
         return None
     if s.holds("unanswered") is not False:

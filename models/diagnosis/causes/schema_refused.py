@@ -17,7 +17,7 @@ SCHEMA_REFUSED = Cause(
 
 
 def schema_refused(s: Symptoms) -> Standing | None:
-    """The remote cluster is connected, was seen to pause nobody, and answers nothing."""
+    """The remote cluster is connected, was seen to pause no producer, and answers nothing."""
     if (
         not s.has_backlog
         or s.holds("replicator_disconnected") is not False

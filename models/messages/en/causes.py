@@ -119,7 +119,7 @@ SENTENCES = {
     "cause.remote_slow.answer": "The remote cluster, or the network to it, cannot keep up",
     "cause.remote_slow.first": "Measure delay and bandwidth to the remote cluster, and the publish latency there.",
     "cause.remote_slow.never": "Do not raise a limit: no limit is the cause.",
-    "cause.remote_slow.because.answers_late": "what was sent waits for an answer, and the remote cluster pauses nobody",
+    "cause.remote_slow.because.answers_late": "what was sent waits for an answer, and the remote cluster pauses no producer",
     # Remote quota
     "cause.remote_quota.label": "Remote quota full",
     "cause.remote_quota.answer": "The remote cluster refuses messages: a backlog there has reached its quota",
@@ -139,7 +139,7 @@ SENTENCES = {
     "cause.schema_refused.first": "Look for 'message schema incompatible' in the broker's log, and compare the topic's schemas in both clusters. When the remote "
     "cluster accepts the schema, unload the topic here.",
     "cause.schema_refused.never": "Do not raise a limit: the same entries would be sent more often.",
-    "cause.schema_refused.because.takes_nothing": "the remote cluster is connected and pauses nobody, and nothing that was sent leaves the backlog",
+    "cause.schema_refused.because.takes_nothing": "the remote cluster is connected and pauses no producer, and nothing that was sent leaves the backlog",
     # Replicator stuck
     "cause.replicator_stuck.label": "Replicator stuck",
     "cause.replicator_stuck.answer": "The replicator is connected and has stopped sending",
@@ -149,7 +149,7 @@ SENTENCES = {
     # Permit drift
     "cause.permit_drift.label": "Permit drift",
     "cause.permit_drift.answer": "The broker has lost count of the consumers' permits",
-    "cause.permit_drift.first": "Unload the topic: its dispatcher counts anew. Then update the broker to a version with the fix.",
+    "cause.permit_drift.first": "Unload the topic: its dispatcher counts from zero. Then update the broker to a version with the fix.",
     "cause.permit_drift.never": "Do not add consumers and do not raise a limit: the broker dispatches less than they request.",
     "cause.permit_drift.because.unacked_negative": "the broker counts fewer than no unacknowledged messages, which it subtracted twice",
     "cause.permit_drift.because.permits_lost": (
