@@ -187,8 +187,8 @@ class _PublishHistory:
         both = (written > 0) & (messages > 0)
         size = float(np.median(messages[both] / written[both])) if both.any() else math.nan
         if math.isnan(size):
-            known = columns["messages_per_entry"][~np.isnan(columns["messages_per_entry"])]
-            size = float(known[-1]) if len(known) else math.nan
+            sizes = columns["messages_per_entry"][~np.isnan(columns["messages_per_entry"])]
+            size = float(sizes[-1]) if len(sizes) else math.nan
         self.batch_size_unknown = math.isnan(size) or size <= 0
         self._size, self._batched = size, size > UNBATCHED_MESSAGES
         entries = np.where(known, written, messages / max(1.0, size)) if self._batched else messages
