@@ -57,7 +57,8 @@ def document(found: Publishing) -> dict[str, Any]:
 
 
 def _limits(rows: Sequence[PublishUse], found: Publishing, most: int | None) -> PublishTable:
-    note = "never_read" if found.answered_ms is None else "note" if rows else "none"
+    was_read = any(one.level == "topic" for one in found.limits)
+    note = "note" if rows else "none" if was_read else "never_read"
     return PublishTable(
         sentence("publishing.limits.title"),
         (
