@@ -152,8 +152,9 @@ golden: setup ## write the golden files anew: what commands, mistakes and pages 
 notebooks: setup ## execute the notebooks and keep their outputs, charts as pictures (NOTEBOOKS="NAME ...")
 	@$(BIN)/python -m tests.notebooks.write $(NOTEBOOKS)
 
-parts: setup ## bring Prometheus and the jars of a Pulsar broker, of pulsar-admin and of an S3 server into the cache
-	@$(BIN)/python -c "from tests.lab import parts; parts.prometheus_binary(); parts.broker_jars(); parts.admin_tool_jars(); parts.object_store_jars()"
+parts: setup ## bring Prometheus and the jars of Pulsar brokers, of pulsar-admin, of the Java client and of an S3 server into the cache
+	@$(BIN)/python -c "from tests.lab import parts; parts.prometheus_binary(); parts.broker_jars(); parts.broker_jars(parts.SCALABLE_VERSION); \
+		parts.scalable_client_jars(); parts.admin_tool_jars(); parts.object_store_jars()"
 
 airflow-env: $(AIRFLOW_VENV)/installed ## make .airflow-venv, in which the DAGs are tested
 
