@@ -12,10 +12,11 @@ from tests.lab.fleet import Fleet, draw
 from tests.lab.fleet.draw import BROKER_LIMIT_S, draw_smoke
 from tests.lab.fleet.excerpt import write_excerpt
 from tests.lab.fleet.play import Played
-from tests.lab.fleet.record import FleetVoid, record_played
+from tests.lab.fleet.record import record_played
 from tests.lab.fleet.sets import FLEET_SETS
 from tests.lab.fleet.truth import Found, find_truth
 from tests.lab.readback import Series
+from tests.lab.soundness import RecordingVoid
 
 START_MS = 1_800_000_000_000
 STEP_MS = 15_000
@@ -253,6 +254,6 @@ def test_slow_producer_voids_the_fleet(tmp_path):
         "checkout": {"producers": {"orders": {"scheduled": 100, "persisted": 80}}, "subscriptions": {}}
     }
     series = [_series("pulsar_subscription_back_log", "billing", _hill)]
-    with pytest.raises(FleetVoid, match="below its schedule"):
+    with pytest.raises(RecordingVoid, match="below its schedule"):
         record_played(played, series, tmp_path / "out", tmp_path)
     assert not (tmp_path / "out").exists()

@@ -25,13 +25,14 @@ from rich.table import Table
 
 from tests.lab.capable import load_recordable
 from tests.lab.fleet.excerpt import write_excerpt
-from tests.lab.fleet.record import FleetVoid, record_fleet
+from tests.lab.fleet.record import record_fleet
 from tests.lab.fleet.sets import FLEET_SETS, FleetSet
 from tests.lab.group import Group, run_group
 from tests.lab.judge import Outcome
 from tests.lab.parts import PartMissing, broker_jars, java_binary, prometheus_binary
 from tests.lab.processes import go_first
 from tests.lab.sets import REPOSITORY, SETS, ScenarioSet, picked
+from tests.lab.soundness import RecordingVoid
 from throttlescope.models.throttling.scenario import Scenario, ScenarioError
 
 SMOKE_SCENARIOS = Path(__file__).with_name("smoke")
@@ -145,7 +146,7 @@ def _record_fleets(
         java_binary(), prometheus_binary(), broker_jars(fleet.version)
         try:
             folder = record_fleet(fleet, target, scratch_root / fleet.name, say=console.log)
-        except (FleetVoid, RuntimeError, OSError) as error:
+        except (RecordingVoid, RuntimeError, OSError) as error:
             voided = True
             console.log(f"{fleet.name}: voided: {error}")
             row = {

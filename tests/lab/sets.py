@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import typer
 
@@ -62,6 +63,35 @@ class ScenarioSet:
     def dropped_file(self) -> Path:
         """The list of the scenarios that did not count."""
         return self.places[-1] / "dropped.json"
+
+
+@dataclass(frozen=True)
+class SeededSet:
+    """Seeds; each draws one scenario of every kind.
+
+    Attributes
+    ----------
+    draw : callable
+        ``draw(kind, seed, kept_aside=...)`` makes one scenario.
+    """
+
+    seeds: tuple[int, ...]
+    recordings: Path
+    kept_aside: bool
+    kinds: tuple[str, ...]
+    draw: Callable[..., Any]
+
+    @property
+    def scenarios(self) -> list[Any]:
+        """The scenarios, in the order in which they are recorded."""
+        return [
+            self.draw(kind, seed, kept_aside=self.kept_aside) for seed in self.seeds for kind in self.kinds
+        ]
+
+    @property
+    def folders(self) -> list[Path]:
+        """Folders of the recordings that there are, by name."""
+        return sorted(path.parent for path in self.recordings.glob("*/recording.json"))
 
 
 #: More than ``batch_rate_msg`` published messages per second at once would make the CPU a limiter of its own.

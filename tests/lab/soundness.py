@@ -19,6 +19,58 @@ _MAY_WAIT = ("smoke",)
 #: The broker itself gives the ages that these are judged by, however late it is scraped and however slow producers are.
 _JUDGED_BY_BROKER = ("backlog_age",)
 PRODUCER_SHORT_MAX = 0.05
+#: Of the truths that a script names so many have to be seen for a recording to count.
+CONFIRMED_LEAST = 0.5
+
+
+class RecordingVoid(RuntimeError):  # noqa: N818 - reads as what it says
+    """What was played does not count; the message says why."""
+
+
+def in_truth(
+    pressure: list[dict[str, Any]], truth: list[dict[str, Any]], every_s: float, *, count_cpu: bool
+) -> tuple[list[str], dict[str, Any]]:
+    """Why waits for a CPU void a recording, and what was measured: fresh JVMs fill every CPU for a minute, and what no truth speaks of voids nothing.
+
+    Parameters
+    ----------
+    every_s
+        Seconds that a row of ``pressure`` covers, up to its ``at_ms``.
+    """
+
+    def is_covered(row: dict[str, Any]) -> bool:
+        end_ms = int(row["at_ms"])
+        return any(one["start_ms"] < end_ms and end_ms - 1000 * every_s < one["end_ms"] for one in truth)
+
+    covered = waits([row for row in pressure if is_covered(row)])
+    reasons = cpu_reasons(covered)
+    return reasons if count_cpu else [], {
+        "cpu": waits(pressure),
+        "cpu_in_truth": covered,
+        "cpu_reasons": reasons,
+    }
+
+
+def short_of_schedule(producers: dict[str, dict[str, Any]]) -> tuple[list[str], dict[str, Any]]:
+    """Why producers void a recording, and what each sent; they come by topic, with what was scheduled and what was persisted."""
+    found = {}
+    for topic, row in producers.items():
+        short = max(0.0, 1 - row["persisted"] / max(1, row["scheduled"]))
+        found[topic] = {**row, "short_share": round(short, 5)}
+    reasons = [
+        f"the producer of {topic} was {row['short_share']:.1%} below its schedule"
+        for topic, row in found.items()
+        if row["short_share"] > PRODUCER_SHORT_MAX
+    ]
+    return reasons, found
+
+
+def seen_of(confirmed: list[dict[str, Any]]) -> list[str]:
+    """Why too few effects void a recording."""
+    seen = sum(check["ok"] for check in confirmed)
+    if seen >= CONFIRMED_LEAST * len(confirmed):
+        return []
+    return [f"{seen} of {len(confirmed)} effects were seen"]
 
 
 def void_reasons(

@@ -23,19 +23,13 @@ from tests.lab.loadprocess import LoadProcess, running_load
 from tests.lab.prometheus import running_prometheus
 from tests.lab.readback import REGEX, Series, read_series
 from tests.lab.recording import Recording, write_recording
-from tests.lab.soundness import PRODUCER_SHORT_MAX, cpu_reasons, waits
+from tests.lab.soundness import CONFIRMED_LEAST, PRODUCER_SHORT_MAX, RecordingVoid, cpu_reasons, waits
 from tests.lab.targets import ScrapeTargets
 from throttlescope.ingest.core.metrics import METRICS
 
 #: Niceness of its processes: the caller's.
 PRIORITY = 0
 LOAD_PROCESSES = 3
-#: Of the script's causes so many have to be seen for a fleet to count.
-CONFIRMED_LEAST = 0.5
-
-
-class FleetVoid(RuntimeError):  # noqa: N818 - reads as what it says
-    """A fleet whose recording does not count; the message says why."""
 
 
 def record_fleet(
@@ -61,7 +55,7 @@ def record_fleet(
 
     Raises
     ------
-    FleetVoid
+    RecordingVoid
         The machinery was not sound.
     """
     scratch_dir.mkdir(parents=True, exist_ok=True)
@@ -69,7 +63,7 @@ def record_fleet(
         play.prepare()
         played = play.follow()
         if played.failure:
-            raise FleetVoid(played.failure)
+            raise RecordingVoid(played.failure)
         # The last scrape before the end is there by now.
         series = list(_read_back(play.prometheus.url, played.start_ms, played.end_ms))
     # What half an hour took is not lost to a fault of what follows: :func:`record_played` takes it from here again.
@@ -90,7 +84,7 @@ def record_played(
     recording = _recording(played, series, found, measured | {"void": reasons})
     if reasons:
         write_recording(recording, scratch_dir / "void")
-        raise FleetVoid("; ".join(reasons))
+        raise RecordingVoid("; ".join(reasons))
     return write_recording(recording, out_dir)
 
 

@@ -26,7 +26,7 @@ from tests.lab.prometheus import running_prometheus
 from tests.lab.readback import REGEX, Series, read_series
 from tests.lab.recording import Recording, write_recording
 from tests.lab.run import STATS_EVERY_S
-from tests.lab.soundness import PRODUCER_SHORT_MAX, cpu_reasons, waits
+from tests.lab.soundness import RecordingVoid, in_truth, seen_of, short_of_schedule
 from tests.lab.targets import ScrapeTargets
 from throttlescope.ingest.core.metrics import METRICS
 
@@ -38,12 +38,6 @@ _REPLICATION_METRICS = (
     "pulsar_producers_count",
     "pulsar_broker_throttled_connections.*",
 )
-#: Of the truths that the script names so many have to be seen for a recording to count.
-CONFIRMED_LEAST = 0.5
-
-
-class GeoVoid(RuntimeError):  # noqa: N818 - reads as what it says
-    """A scenario whose recording does not count; the message says why."""
 
 
 def record_geo(
@@ -72,7 +66,7 @@ def record_geo(
 
     Raises
     ------
-    GeoVoid
+    RecordingVoid
         The machinery was not sound, or too few causes were seen.
     """
     scratch_dir.mkdir(parents=True, exist_ok=True)
@@ -94,9 +88,7 @@ def record_played(
         one.labels["cluster"] = played.about["clusters"][one.labels["instance"]]
     found = find_truth(played, series)
     reasons, measured = _soundness(played, found.rows, count_cpu)
-    seen = sum(check["ok"] for check in found.confirmed)
-    if seen < CONFIRMED_LEAST * len(found.confirmed):
-        reasons.append(f"{seen} of {len(found.confirmed)} effects were seen")
+    reasons += seen_of(found.confirmed)
     about = {
         **played.about,
         "clusters": sorted(played.about["clusters"].values()),
@@ -128,7 +120,7 @@ def record_played(
     )
     if reasons:
         write_recording(recording, scratch_dir / "void")
-        raise GeoVoid("; ".join(reasons))
+        raise RecordingVoid("; ".join(reasons))
     return write_recording(recording, out_dir)
 
 
@@ -195,26 +187,11 @@ def _kept(series: Series) -> bool:
 def _soundness(
     played: GeoPlayed, truth: list[dict[str, Any]], count_cpu: bool
 ) -> tuple[list[str], dict[str, Any]]:
-    # Fresh JVMs fill every CPU for a minute, and a restart does again. What no truth speaks of voids nothing.
-    in_truth = waits([row for row in played.pressure if _overlaps(row, truth)])
-    reasons = cpu_reasons(in_truth) if count_cpu else []
-    producers: dict[str, Any] = {}
-    for topic in played.scenario.topics:
-        for row in played.reports[topic.name]["producers"].values():
-            short = max(0.0, 1 - row["persisted"] / max(1, row["scheduled"]))
-            producers[topic.name] = {**row, "short_share": round(short, 5)}
-            if short > PRODUCER_SHORT_MAX:
-                reasons.append(f"the producer of {topic.name} was {short:.1%} below its schedule")
-    return reasons, {
-        "cpu": waits(played.pressure),
-        "cpu_in_truth": in_truth,
-        "cpu_reasons": cpu_reasons(in_truth),
-        "load_average": played.load_average,
-        "producers": producers,
+    waited, measured = in_truth(played.pressure, truth, STATS_EVERY_S, count_cpu=count_cpu)
+    rows = {
+        topic.name: row
+        for topic in played.scenario.topics
+        for row in played.reports[topic.name]["producers"].values()
     }
-
-
-def _overlaps(pressure: dict[str, Any], truth: list[dict[str, Any]]) -> bool:
-    """Whether a minute of pressure has a part of which a truth speaks."""
-    end_ms = int(pressure["at_ms"])
-    return any(row["start_ms"] < end_ms and end_ms - 1000 * STATS_EVERY_S < row["end_ms"] for row in truth)
+    short, producers = short_of_schedule(rows)
+    return waited + short, measured | {"load_average": played.load_average, "producers": producers}

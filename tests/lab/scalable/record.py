@@ -24,18 +24,12 @@ from tests.lab.scalable.client import running_scalable_load
 from tests.lab.scalable.model import ScalableScenario
 from tests.lab.scalable.play import ScalablePlay, ScalablePlayed
 from tests.lab.scalable.truth import find_truth
-from tests.lab.soundness import PRODUCER_SHORT_MAX, cpu_reasons, waits
+from tests.lab.soundness import RecordingVoid, in_truth, seen_of, short_of_schedule
 from tests.lab.targets import ScrapeTargets
 from throttlescope.ingest.core.metrics import METRICS
 
 #: Only the script splits and merges. At its end this version waits for topics that it no longer serves.
 SETTINGS = {"scalableTopicAutoScaleEnabled": "false", "namespaceBundleUnloadingTimeoutMs": "3000"}
-#: Of the truths that the script names so many have to be seen for a recording to count.
-CONFIRMED_LEAST = 0.5
-
-
-class ScalableVoid(RuntimeError):  # noqa: N818 - reads as what it says
-    """A scenario whose recording does not count; the message says why."""
 
 
 def record_scalable(
@@ -64,7 +58,7 @@ def record_scalable(
 
     Raises
     ------
-    ScalableVoid
+    RecordingVoid
         The machinery was not sound, or too few causes were seen.
     """
     scratch_dir.mkdir(parents=True, exist_ok=True)
@@ -84,9 +78,7 @@ def record_played(
     scenario = played.scenario
     found = find_truth(played, series)
     reasons, measured = _soundness(played, found.rows, count_cpu)
-    seen = sum(check["ok"] for check in found.confirmed)
-    if seen < CONFIRMED_LEAST * len(found.confirmed):
-        reasons.append(f"{seen} of {len(found.confirmed)} effects were seen")
+    reasons += seen_of(found.confirmed)
     about = {
         **played.about,
         "profile": scenario.profile,
@@ -115,7 +107,7 @@ def record_played(
     )
     if reasons:
         write_recording(recording, scratch_dir / "void")
-        raise ScalableVoid("; ".join(reasons))
+        raise RecordingVoid("; ".join(reasons))
     return write_recording(recording, out_dir)
 
 
@@ -180,29 +172,11 @@ def _kept(series: Series, namespaces: set[str]) -> bool:
 def _soundness(
     played: ScalablePlayed, truth: list[dict[str, Any]], count_cpu: bool
 ) -> tuple[list[str], dict[str, Any]]:
-    # Fresh JVMs fill every CPU for a minute. What no truth speaks of voids nothing.
-    in_truth = waits([row for row in played.pressure if _overlaps(row, truth)])
-    reasons = cpu_reasons(in_truth) if count_cpu else []
-    producers: dict[str, Any] = {}
-    for topic in played.scenario.topics:
-        row = played.reports[topic.name]["producers"][topic.full_name]
-        short = max(0.0, 1 - row["persisted"] / max(1, row["scheduled"]))
-        producers[topic.name] = {**row, "short_share": round(short, 5)}
-        if short > PRODUCER_SHORT_MAX:
-            reasons.append(f"the producer of {topic.name} was {short:.1%} below its schedule")
-    return reasons, {
-        "cpu": waits(played.pressure),
-        "cpu_in_truth": in_truth,
-        "cpu_reasons": cpu_reasons(in_truth),
-        "load_average": played.load_average,
-        "producers": producers,
-        "consumers": {
-            topic.name: played.reports[topic.name]["subscriptions"] for topic in played.scenario.topics
-        },
-    }
-
-
-def _overlaps(pressure: dict[str, Any], truth: list[dict[str, Any]]) -> bool:
-    """Whether a minute of pressure has a part of which a truth speaks."""
-    end_ms = int(pressure["at_ms"])
-    return any(row["start_ms"] < end_ms and end_ms - 1000 * STATS_EVERY_S < row["end_ms"] for row in truth)
+    waited, measured = in_truth(played.pressure, truth, STATS_EVERY_S, count_cpu=count_cpu)
+    topics = played.scenario.topics
+    short, producers = short_of_schedule(
+        {topic.name: played.reports[topic.name]["producers"][topic.full_name] for topic in topics}
+    )
+    consumers = {topic.name: played.reports[topic.name]["subscriptions"] for topic in topics}
+    measured |= {"load_average": played.load_average, "producers": producers, "consumers": consumers}
+    return waited + short, measured

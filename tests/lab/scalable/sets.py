@@ -2,34 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from pathlib import Path
-
 from tests.lab.scalable.draw import KINDS, draw
-from tests.lab.scalable.model import ScalableScenario
-from tests.lab.sets import MORE_RECORDINGS
+from tests.lab.sets import MORE_RECORDINGS, SeededSet
 
-
-@dataclass(frozen=True)
-class ScalableSet:
-    """Seeds; each draws one scenario of every kind."""
-
-    seeds: tuple[int, ...]
-    recordings: Path
-    kept_aside: bool
-
-    @property
-    def scenarios(self) -> list[ScalableScenario]:
-        """The scenarios, in the order in which they are recorded."""
-        return [draw(kind, seed, kept_aside=self.kept_aside) for seed in self.seeds for kind in KINDS]
-
-    @property
-    def folders(self) -> list[Path]:
-        """Folders of the recordings that there are, by name."""
-        return sorted(path.parent for path in self.recordings.glob("*/recording.json"))
-
-
+_FOLDER, _KINDS = MORE_RECORDINGS / "scalable", tuple(KINDS)
 SCALABLE_SETS = {
-    "development": ScalableSet((1,), MORE_RECORDINGS / "scalable" / "development", False),
-    "held-out": ScalableSet((101,), MORE_RECORDINGS / "scalable" / "held_out", True),
+    "development": SeededSet((1,), _FOLDER / "development", False, _KINDS, draw),
+    "held-out": SeededSet((101,), _FOLDER / "held_out", True, _KINDS, draw),
 }
