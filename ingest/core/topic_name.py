@@ -98,7 +98,7 @@ def part_text(topic: str, partition: int | None) -> str:
 #: The same in SQL, of the columns ``topic`` and ``partition``.
 PART_TEXT_SQL = (
     "topic || CASE WHEN partition < 0 THEN '' "
-    f"WHEN starts_with(topic, '{SCALABLE}') THEN '-segment-' || partition ELSE '-partition-' || partition END"
+    f"WHEN topic LIKE '{SCALABLE}%' THEN '-segment-' || partition ELSE '-partition-' || partition END"
 )
 
 
