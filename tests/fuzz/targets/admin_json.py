@@ -114,7 +114,7 @@ class _Session:
     def __init__(self, answers: dict[str, str]) -> None:
         self._answers = sorted(answers.items(), key=lambda item: -len(item[0]))
 
-    def get(self, url: str, **_: object):
+    def request(self, _method: str, url: str, **_: object):
         path = urlsplit(url).path
         body = next((body for ending, body in self._answers if path.endswith(ending)), None)
         if body is None:
