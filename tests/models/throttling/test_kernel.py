@@ -41,7 +41,8 @@ def _made_anonymous(world: World) -> World:
     for worker in world.workers:
         worker.exponential = False
     for number, item in enumerate(world.dispatchers):
-        item.nack_below, item.acks, item.drawn = 0, True, False
+        item.nack_below = item.retry_below = item.ack_timeout_us = 0
+        item.acks, item.drawn = True, False
         # Some begin in the middle, as a replay does.
         item.first = world.logs[item.log].published(1) // 2 if number % 2 else 0
         if item.kind == "key_shared":
