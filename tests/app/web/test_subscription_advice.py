@@ -157,8 +157,8 @@ def test_healthy_subscription_has_no_advice_button(reader):
         tree = subscription.page(read_view(reader, address(name, **parts)))
         return [button.children for button in find(tree, "Button") if button.className != "chart-save"]
 
-    assert labels("billing") == ["Find the smallest change", "Diagnose now"]
-    assert labels("audit") == ["Diagnose now"]
+    assert labels("billing") == ["Find the smallest change", "Diagnose now", "What is in it"]
+    assert labels("audit") == ["Diagnose now", "What is in it"]
 
 
 @pytest.mark.long
