@@ -15,7 +15,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from tests.accuracy.figures import figures, shipped
+from tests.accuracy.figures import figures, shipped, shipped_subjects
 from tests.accuracy.fleets import fleet_figures, fleet_folders, fleet_table, miss_lines
 from tests.accuracy.page import page, page_of_subjects, subject_tables
 from tests.accuracy.recorded import SETS
@@ -32,7 +32,11 @@ MEASURED = ROOT / "models" / "diagnosis" / "measured.json"
 
 def measured_text(found: dict[str, Any]) -> str:
     """``measured.json``; six digits are more than the figures are good for, and rounded again they read as on the page."""
-    text = json.dumps(_rounded(shipped(found)), indent=1)
+    return _one_line_shares(shipped(found))
+
+
+def _one_line_shares(measured: dict[str, Any]) -> str:
+    text = json.dumps(_rounded(measured), indent=1)
     # A share is on one line, which makes a change of figures readable.
     for leaf in (_LIST, _MAPPING):
         text = leaf.sub(lambda found: re.sub(r"\s*\n\s*", " ", found[0]), text)
@@ -98,6 +102,8 @@ def _subjects(names: list[str], write: bool) -> None:
     }
     if write:
         PAGE.write_text(page_of_subjects(PAGE.read_text(), found))
+        measured = json.loads(MEASURED.read_text()) | {"subjects": shipped_subjects(found)}
+        MEASURED.write_text(_one_line_shares(measured))
     else:
         print("\n".join(subject_tables(found).values()))
 

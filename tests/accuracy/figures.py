@@ -147,11 +147,13 @@ def shipped(found: dict[str, Any]) -> dict[str, Any]:
         "page": "docs/accuracy/diagnosis.md",
         "targets": judged_targets(found),
         "sets": {name: _short(by["full"]) | drawn(by) for name, by in found["sets"].items()},
-        "subjects": {
-            name: {part: _of_subject(one) for part, one in by_set.items()}
-            for name, by_set in found.get("subjects", {}).items()
-        },
+        "subjects": shipped_subjects(found.get("subjects", {})),
     }
+
+
+def shipped_subjects(found: dict[str, Any]) -> dict[str, Any]:
+    """Figures of subjects as ``measured.json`` has them, by subject and set."""
+    return {name: {part: _of_subject(one) for part, one in by_set.items()} for name, by_set in found.items()}
 
 
 def _of_subject(part: dict[str, Any]) -> dict[str, Any]:
