@@ -20,7 +20,7 @@ from throttlescope.ingest.contracts.results import RULE_COLUMNS, STATS_COLUMNS
 from throttlescope.ingest.contracts.vocabulary import LEVELS, UNITS
 from throttlescope.ingest.core.metrics import BACKLOG_METRICS
 from throttlescope.ingest.core.selector import EQUAL, Matcher, Selector, metric_selector, parse_selector
-from throttlescope.ingest.core.subscription_name import REPLICATOR_PREFIX, remote_cluster
+from throttlescope.ingest.core.subscription_name import remote_cluster, with_cursor
 from throttlescope.ingest.core.times import BLOCK_MS, MINUTE_MS, date_of
 from throttlescope.ingest.lake import DataFile
 from throttlescope.ingest.lake.parquet import dataset, read_parquet, reporting_store_errors
@@ -492,8 +492,7 @@ def _key(series: Series, names: tuple[str, ...] = SUBSCRIPTION_KEY_NAMES) -> tup
 
 def _key_of(labels: Mapping[str, str], names: tuple[str, ...] = SUBSCRIPTION_KEY_NAMES) -> tuple | None:
     """The key's labels as the contract types them; None where one is missing. A replicator's is that of its cursor."""
-    if "remote_cluster" in labels:
-        labels = {**labels, "subscription": REPLICATOR_PREFIX + labels["remote_cluster"]}
+    labels = with_cursor(labels)
     try:
         return tuple(int(labels[name]) if name == "partition" else labels[name] for name in names)
     except (KeyError, ValueError):

@@ -25,6 +25,7 @@ import numpy as np
 from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES, TOPIC_KEY_NAMES
 from throttlescope.ingest.core.metrics import REPLICATION_BACKLOG
 from throttlescope.ingest.core.selector import NAME_LABEL, Selector, metric_selector, parse_selector
+from throttlescope.ingest.core.subscription_name import REMOTE_CLUSTER
 from throttlescope.transforms.promql.source import MemorySource, SampleSource, Series
 
 #: Each subscription partition has it once per target.
@@ -36,8 +37,6 @@ COUNTERS = (
 )
 #: Each replicator of a topic partition has it once per target.
 REPLICATORS = metric_selector(REPLICATION_BACKLOG)
-#: The label that tells replicators of a topic partition apart.
-_REMOTE = "remote_cluster"
 #: So many samples of either target lie in the time of both, and so many values between two of the other's.
 _SAMPLES = 3
 #: Of those values this share has to fit: scrapes may overtake each other.
@@ -104,7 +103,7 @@ def overlap(backlog: Sequence[Series]) -> list[tuple[Series, ...]]:
     """
     of: dict[tuple, list[Series]] = {}
     for one in backlog:
-        key = tuple(one.labels.get(name, "") for name in (*SUBSCRIPTION_KEY_NAMES, _REMOTE))
+        key = tuple(one.labels.get(name, "") for name in (*SUBSCRIPTION_KEY_NAMES, REMOTE_CLUSTER))
         of.setdefault(key, []).append(one)
     return [
         tuple(some)
@@ -130,7 +129,7 @@ def read_twice(
         return None
     topics = {_topic(some[0].labels) for some in shown_twice}
     of_topics = [one for one in backlog if _topic(one.labels) in topics]
-    not_of_target = {*SUBSCRIPTION_KEY_NAMES, NAME_LABEL, _REMOTE}
+    not_of_target = {*SUBSCRIPTION_KEY_NAMES, NAME_LABEL, REMOTE_CLUSTER}
     names = tuple(sorted({name for one in of_topics for name in one.labels} - not_of_target))
     fits: dict[tuple[Topic, Target, Target], list[int]] = {}
     for selector in COUNTERS:
@@ -152,7 +151,9 @@ def read_twice(
     replicated: dict[tuple[Topic, Target], set[str]] = {}
     for one in source.select(REPLICATORS, start_ms, end_ms):
         place = _topic(one.labels), target_of(one.labels, names)
-        replicated.setdefault(place, set()).add(one.labels.get("subscription") or one.labels.get(_REMOTE, ""))
+        replicated.setdefault(place, set()).add(
+            one.labels.get("subscription") or one.labels.get(REMOTE_CLUSTER, "")
+        )
     instead_of: dict[tuple[Topic, Target], Target] = {}
     for (topic, first, second), (fitting, all_of_them) in sorted(fits.items()):
         if replicated.get((topic, first)) != replicated.get((topic, second)):

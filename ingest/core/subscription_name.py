@@ -10,6 +10,7 @@ refuses subscriptions of such a name, so every table has a replicator as the sub
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from throttlescope.ingest.core.errors import InputError
@@ -24,6 +25,8 @@ from throttlescope.ingest.core.topic_name import (
 
 #: What the name of a replicator's cursor begins with (the broker's ``replicatorPrefix``); the remote cluster follows.
 REPLICATOR_PREFIX = "pulsar.repl."
+#: The label that tells the replicators of a topic apart.
+REMOTE_CLUSTER = "remote_cluster"
 #: A whole name of a replicator's cursor, as a regular expression that Prometheus (RE2) reads too.
 RE2_REPLICATOR = REPLICATOR_PREFIX.replace(".", "[.]") + ".+"
 
@@ -42,6 +45,18 @@ def remote_cluster(subscription: str) -> str | None:
     """
     found = subscription.removeprefix(REPLICATOR_PREFIX)
     return found if found != subscription and found else None
+
+
+def with_cursor(labels: Mapping[str, str]) -> Mapping[str, str]:
+    """Labels of a series; those of a replicator have its cursor as ``subscription`` in the place of its remote cluster.
+
+    >>> with_cursor({"topic": "t", "remote_cluster": "west"})
+    {'topic': 't', 'subscription': 'pulsar.repl.west'}
+    """
+    if REMOTE_CLUSTER not in labels:
+        return labels
+    others = {name: value for name, value in labels.items() if name != REMOTE_CLUSTER}
+    return others | {"subscription": REPLICATOR_PREFIX + labels[REMOTE_CLUSTER]}
 
 
 def short_text(subscription: str) -> str:

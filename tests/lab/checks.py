@@ -26,6 +26,11 @@ from throttlescope.models.throttling.scenario import (
 
 #: A truth range begins this long after a change, because the broker renews its rates once a minute.
 SETTLE_MS = 60_000
+#: Where each topic has a cause of its own: a backlog below this is drained, and of the growth that the rates give this share has to be seen.
+DRAINED_ENTRIES = 200
+_SEEN_SHARE = 2 / 3
+#: A backlog over time: milliseconds and entries.
+Points = list[tuple[int, float]]
 _EXPIRED = "pulsar_subscription_total_msg_expired"
 _EVICTED = "pulsar_storage_backlog_quota_exceeded_evictions_total"
 
@@ -225,3 +230,21 @@ def _rises(points: Points) -> list[tuple[int, float]]:
         (time_ms, after - before if after >= before else after)
         for (_, before), (time_ms, after) in itertools.pairwise(points)
     ]
+
+
+def grew(points: Points, per_s: float) -> dict[str, Any]:
+    """Whether a backlog grew by most of what the rates give."""
+    if len(points) < 2:
+        return {"check": "grows", "seen": {"samples": len(points)}, "ok": False}
+    over_s = (points[-1][0] - points[0][0]) / 1000
+    grown = points[-1][1] - points[0][1]
+    seen = {"grown_entries": grown, "over_s": round(over_s, 1), "last_entries": points[-1][1]}
+    wanted = round(_SEEN_SHARE * per_s * over_s)
+    return {"check": "grows", "by_entries": wanted, "seen": seen, "ok": grown >= wanted}
+
+
+def stayed_below(points: Points, below_entries: int) -> dict[str, Any]:
+    """Whether a backlog was always small."""
+    most = max((value for _, value in points), default=None)
+    ok = most is not None and most < below_entries
+    return {"check": "stays_below", "below_entries": below_entries, "seen": {"most_entries": most}, "ok": ok}

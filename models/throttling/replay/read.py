@@ -9,13 +9,12 @@ import pyarrow.compute as pc
 
 from throttlescope.ingest.core.errors import InputError
 from throttlescope.ingest.core.metrics import BACKLOG_METRICS
-from throttlescope.ingest.core.subscription_name import SubscriptionName
+from throttlescope.ingest.core.subscription_name import SubscriptionName, with_cursor
 from throttlescope.ingest.core.times import block_start
 from throttlescope.ingest.lake import Lake
 from throttlescope.models.throttling.replay.admin import topic_facts
 from throttlescope.models.throttling.replay.observed import Observed
 from throttlescope.models.throttling.replay.observed_window import is_of, observed_of
-from throttlescope.models.throttling.replay.replicator import named
 from throttlescope.models.throttling.replay.series import (
     BROKER_METRICS,
     METRICS,
@@ -116,7 +115,7 @@ def _known(lake: Lake, name: SubscriptionName, cluster: str | None) -> list[dict
 def _with_labels(catalogue: pa.Table) -> list[dict]:
     rows = catalogue.to_pylist()
     for row in rows:
-        row["labels"] = named(dict(row["labels"]))
+        row["labels"] = with_cursor(dict(row["labels"]))
     return rows
 
 

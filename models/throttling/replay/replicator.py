@@ -12,7 +12,7 @@ import numpy as np
 
 from throttlescope.ingest.core.metrics import REPLICATION_BACKLOG
 from throttlescope.ingest.core.selector import NAME_LABEL
-from throttlescope.ingest.core.subscription_name import REPLICATOR_PREFIX
+from throttlescope.ingest.core.subscription_name import with_cursor
 from throttlescope.models.throttling.replay.series import (
     BACKLOG,
     CONSUMERS,
@@ -28,21 +28,10 @@ from throttlescope.transforms.promql.source import Series
 
 #: Sends that may wait for the remote cluster's answer (``replicationProducerQueueSize``), in entries.
 WINDOW_ENTRIES = 1_000
-_REMOTE = "remote_cluster"
 _GAUGES = {REPLICATION_BACKLOG: BACKLOG, REPLICATOR_CONNECTED: CONSUMERS}
 _SENT = {rate: OUT[unit] for unit, rate in REPLICATED_OUT.items()}
 _RECEIVED = {rate: IN[unit] for unit, rate in REPLICATED_IN.items()}
 _OF_TOPIC = (*IN.values(), ENTRIES_PER_S, PUBLISH_LIMITED)
-
-
-def named(labels: Mapping[str, str]) -> dict[str, str]:
-    """Labels of a series; of a replicator's with its cursor as ``subscription``."""
-    remote = labels.get(_REMOTE)
-    if remote is None:
-        return dict(labels)
-    return {name: value for name, value in labels.items() if name != _REMOTE} | {
-        "subscription": REPLICATOR_PREFIX + remote
-    }
 
 
 def as_subscription(series: Iterable[Series], subscription: str) -> list[Series]:
@@ -52,7 +41,7 @@ def as_subscription(series: Iterable[Series], subscription: str) -> list[Series]
     """
     found, received = [], []
     for item in series:
-        metric, labels = item.labels[NAME_LABEL], named(item.labels)
+        metric, labels = item.labels[NAME_LABEL], with_cursor(item.labels)
         if metric in _OF_TOPIC:
             found.append(item)
         elif metric in _RECEIVED:

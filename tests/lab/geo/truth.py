@@ -8,16 +8,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from tests.lab.checks import SETTLE_MS
+from tests.lab.checks import DRAINED_ENTRIES, SETTLE_MS, Points, grew, stayed_below
 from tests.lab.geo.model import GeoScenario, ReplicatedTopic
 from tests.lab.geo.play import GeoPlayed
 from tests.lab.readback import Series
 
 BACKLOG = "pulsar_replication_backlog"
-_DRAINED_ENTRIES = 200
-#: Two thirds of the growth that is worked out has to be seen.
-_SEEN_SHARE = 2 / 3
-Points = list[tuple[int, float]]
 
 
 @dataclass
@@ -126,28 +122,12 @@ def _check(
     after = backlog(series, scenario, topic, *spans["relieved"])
     cause: dict[str, Any] = {"topic": topic.name, "state": "cause"}
     if topic.grows_per_s is None:
-        cause |= _stays_below(during, topic.below_entries)
+        cause |= stayed_below(during, topic.below_entries)
     else:
-        cause |= _grows(during, topic.grows_per_s)
+        cause |= grew(during, topic.grows_per_s)
     relieved: dict[str, Any] = {"topic": topic.name, "state": "relieved"}
     relieved |= _drains(after, spans["relieved"][0], topic.drains_within_s)
     return cause, relieved
-
-
-def _grows(points: Points, per_s: float) -> dict[str, Any]:
-    if len(points) < 2:
-        return {"check": "grows", "seen": {"samples": len(points)}, "ok": False}
-    over_s = (points[-1][0] - points[0][0]) / 1000
-    grown = points[-1][1] - points[0][1]
-    seen = {"grown_entries": grown, "over_s": round(over_s, 1), "last_entries": points[-1][1]}
-    wanted = round(_SEEN_SHARE * per_s * over_s)
-    return {"check": "grows", "by_entries": wanted, "seen": seen, "ok": grown >= wanted}
-
-
-def _stays_below(points: Points, below_entries: int) -> dict[str, Any]:
-    most = max((value for _, value in points), default=None)
-    ok = most is not None and most < below_entries
-    return {"check": "stays_below", "below_entries": below_entries, "seen": {"most_entries": most}, "ok": ok}
 
 
 def _drains(points: Points, start_ms: int, within_s: float) -> dict[str, Any]:
@@ -155,7 +135,7 @@ def _drains(points: Points, start_ms: int, within_s: float) -> dict[str, Any]:
         (
             at_ms
             for number, (at_ms, _) in enumerate(points)
-            if all(value < _DRAINED_ENTRIES for _, value in points[number:])
+            if all(value < DRAINED_ENTRIES for _, value in points[number:])
         ),
         None,
     )
@@ -164,7 +144,7 @@ def _drains(points: Points, start_ms: int, within_s: float) -> dict[str, Any]:
     ok = drained_s is not None and drained_s <= within_s
     return {
         "check": "drains",
-        "below_entries": _DRAINED_ENTRIES,
+        "below_entries": DRAINED_ENTRIES,
         "within_s": within_s,
         "seen": seen,
         "ok": ok,

@@ -8,16 +8,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from tests.lab.checks import SETTLE_MS
+from tests.lab.checks import DRAINED_ENTRIES, SETTLE_MS, Points, grew, stayed_below
 from tests.lab.readback import Series
 from tests.lab.scalable.model import SUBSCRIPTION, ScalableScenario, ScalableTopic, SegmentTruth
 from tests.lab.scalable.play import ScalablePlayed
 
 BACKLOG = "pulsar_subscription_back_log"
-_DRAINED_ENTRIES = 200
-#: Two thirds of the growth that is worked out has to be seen.
-_SEEN_SHARE = 2 / 3
-Points = list[tuple[int, float]]
 Span = tuple[int, int]
 
 
@@ -139,10 +135,10 @@ def _cause(
             "ok": 0 <= last < first,
         }
     elif truth.grows_per_s is not None:
-        check |= _grows(during, truth.grows_per_s)
+        check |= grew(during, truth.grows_per_s)
     else:
         # A new segment has a moment without consumers.
-        check |= _stays_below([point for point in during if point[0] >= start_ms], truth.below_entries)
+        check |= stayed_below([point for point in during if point[0] >= start_ms], truth.below_entries)
     found.confirmed.append(check)
     if check["ok"]:
         row = _row(scenario, topic, number, start_ms, end_ms)
@@ -176,7 +172,7 @@ def _relieved(
         "segment": number,
         "state": "relieved",
         "check": "drains",
-        "below_entries": _DRAINED_ENTRIES,
+        "below_entries": DRAINED_ENTRIES,
     }
     found.confirmed.append({**check, "within_s": topic.drains_within_s, "seen": seen, "ok": ok})
     if ok and gone_ms is not None:
@@ -186,25 +182,9 @@ def _relieved(
         )
 
 
-def _grows(points: Points, per_s: float) -> dict[str, Any]:
-    if len(points) < 2:
-        return {"check": "grows", "seen": {"samples": len(points)}, "ok": False}
-    over_s = (points[-1][0] - points[0][0]) / 1000
-    grown = points[-1][1] - points[0][1]
-    seen = {"grown_entries": grown, "over_s": round(over_s, 1), "last_entries": points[-1][1]}
-    wanted = round(_SEEN_SHARE * per_s * over_s)
-    return {"check": "grows", "by_entries": wanted, "seen": seen, "ok": grown >= wanted}
-
-
-def _stays_below(points: Points, below_entries: int) -> dict[str, Any]:
-    most = max((value for _, value in points), default=None)
-    ok = most is not None and most < below_entries
-    return {"check": "stays_below", "below_entries": below_entries, "seen": {"most_entries": most}, "ok": ok}
-
-
 def _drained_ms(points: Points) -> int | None:
     """The first scrape from which on the backlog is small; None where it never is."""
-    large = [at_ms for at_ms, value in points if value >= _DRAINED_ENTRIES]
+    large = [at_ms for at_ms, value in points if value >= DRAINED_ENTRIES]
     later = [at_ms for at_ms, _ in points if not large or at_ms > large[-1]]
     return later[0] if later else None
 
