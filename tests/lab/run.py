@@ -281,3 +281,37 @@ def versions(admin: Admin, prometheus: Prometheus) -> dict[str, str]:
         "python": platform.python_version(),
         "lab": LAB_VERSION,
     }
+
+
+def follow_states(
+    scenario: Any, start_ms: int, change: Callable[[str], None], every_minute: Callable[[], None]
+) -> int:
+    """Do everything at its time, and return when it was over, in milliseconds.
+
+    Parameters
+    ----------
+    scenario
+        Is well for ``well_s``, has its cause for ``cause_s`` and is relieved until ``duration_s``.
+    change
+        Called with ``cause`` and ``relieved`` when these begin.
+    every_minute
+        Called between the changes, which are at whole minutes.
+    """
+    start_s = start_ms / 1000
+    due: list[tuple[float, Callable[[], None]]] = [
+        (start_s + scenario.well_s, lambda: change("cause")),
+        (start_s + scenario.well_s + scenario.cause_s, lambda: change("relieved")),
+    ]
+    first_s = start_s + STATS_EVERY_S / 2
+    minutes = int(scenario.duration_s // STATS_EVERY_S)
+    due += [(first_s + STATS_EVERY_S * number, every_minute) for number in range(minutes)]
+    with ThreadPoolExecutor(4) as pool:
+        pending = []
+        for at_s, what in sorted(due, key=lambda item: item[0]):
+            time.sleep(max(0.0, at_s - time.time()))
+            pending.append(pool.submit(what))
+        time.sleep(max(0.0, start_s + scenario.duration_s - time.time()))
+        end_ms = round(time.time() * 1000)
+        for one in pending:
+            one.result()
+    return end_ms

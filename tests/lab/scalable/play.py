@@ -18,7 +18,7 @@ from tests.lab.loadprocess import LoadProcess
 from tests.lab.parts import SCALABLE_CLIENT, SCALABLE_VERSION
 from tests.lab.pressure import Pressure
 from tests.lab.prometheus import Prometheus
-from tests.lab.run import SNAPSHOT_DELAY_S, STATS_EVERY_S, versions
+from tests.lab.run import SNAPSHOT_DELAY_S, follow_states, versions
 from tests.lab.scalable.control import apply, create_topics, layout, layout_rows, policy_rows
 from tests.lab.scalable.model import ScalableScenario, ScalableStep, ScalableTopic
 
@@ -89,25 +89,8 @@ class ScalablePlay:
 
     def follow(self) -> ScalablePlayed:
         """Do everything at its time, and return what was left behind."""
-        scenario, start_s = self.scenario, self.played.start_ms / 1000
-        end_s = start_s + scenario.duration_s
-        due: list[tuple[float, Callable[[], None]]] = [
-            (start_s + scenario.well_s, lambda: self._change("cause")),
-            (start_s + scenario.well_s + scenario.cause_s, lambda: self._change("relieved")),
-        ]
-        # Between the changes.
-        first_s = start_s + STATS_EVERY_S / 2
-        minutes = int(scenario.duration_s // STATS_EVERY_S)
-        due += [(first_s + STATS_EVERY_S * number, self._every_minute) for number in range(minutes)]
-        with ThreadPoolExecutor(4) as pool:
-            pending = []
-            for at_s, what in sorted(due, key=lambda item: item[0]):
-                time.sleep(max(0.0, at_s - time.time()))
-                pending.append(pool.submit(what))
-            time.sleep(max(0.0, end_s - time.time()))
-            self.played.end_ms = round(time.time() * 1000)
-            for one in pending:
-                one.result()
+        scenario = self.scenario
+        self.played.end_ms = follow_states(scenario, self.played.start_ms, self._change, self._every_minute)
         self._snapshot(policies=True)
         for topic in scenario.topics:
             self.played.reports[topic.name] = self.load.command(topic.name, "stop")
