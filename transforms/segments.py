@@ -1,8 +1,9 @@
-"""Segments of scalable topics that came from others. In: backlogs per subscription and segment. Out: what the segments before them still hold.
+"""Segments of scalable topics that came from others. In: backlogs and consumers per subscription and segment. Out: what the segments
+before them still hold, and who reads the segments after them.
 
 A split or a merge seals segments and makes new ones for the same hash range. A stream subscription reads a new segment when those before it are
 drained; until then it has no consumer and its backlog grows. Segments before a segment are those of the same topic with a smaller id and a
-common part of the hash range.
+common part of the hash range, and the same relation the other way round gives those after it.
 """
 
 from __future__ import annotations
@@ -63,6 +64,37 @@ def parent_backlogs(
             if not before or segment.key not in index:
                 continue
             out[index[segment.key]] = _held(before, index, columns, ends_ms)
+    return out
+
+
+def successor_consumers(
+    series: Iterable[tuple[Key | None, Series]],
+    keys: Sequence[Key],
+    consumers: np.ndarray,
+) -> np.ndarray:
+    """Consumers of the subscription on the segments that came from each segment, at the ends of minutes (keys x minutes).
+
+    Parameters
+    ----------
+    series : iterable of (key, Series)
+        Backlogs; their labels name the segments.
+    consumers : numpy.ndarray
+        Connected consumers by key and minute, NaN where unknown.
+
+    Returns
+    -------
+    numpy.ndarray
+        NaN where no segment after it is known, or of none of them the consumers are.
+    """
+    out = np.full(consumers.shape, np.nan)
+    index = {key: n for n, key in enumerate(keys)}
+    for segments in _by_subscription(series).values():
+        for segment in segments:
+            after = [index[one.key] for one in segments if segment.came_before(one) and one.key in index]
+            if not after or segment.key not in index:
+                continue
+            known = consumers[after]
+            out[index[segment.key]] = np.where(np.isnan(known).all(axis=0), np.nan, np.nansum(known, axis=0))
     return out
 
 

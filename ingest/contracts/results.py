@@ -120,6 +120,10 @@ _SCRAPES = (
         "backlog of the segments that a scalable topic's segment came from and that have consumers; 0 for 15 minutes after their "
         "end; NULL: none is known",
     ),
+    _opt(
+        "successor_consumers",
+        "consumers of the subscription on the segments that came from a scalable topic's segment; NULL: none is known",
+    ),
     _opt("brokers_serving", "instances that show the subscription at the same time", pa.int32()),
 )
 

@@ -73,6 +73,8 @@ BEARING: tuple[Bearing, ...] = (
     Bearing("no_consumers", True, of(NO_CONSUMERS, SEGMENT_BLOCKED), of(HUNG_CONSUMERS, SLOW_CONSUMERS)),
     Bearing("parent_segments", True, of(SEGMENT_BLOCKED), of(NO_CONSUMERS)),
     Bearing("parent_segments", False, of(SEGMENT_BLOCKED), "", of(NO_CONSUMERS)),
+    Bearing("successors_read", True, of(UNKNOWN), of(NO_CONSUMERS)),
+    Bearing("successors_read", False, of(NO_CONSUMERS), "", of(UNKNOWN)),
     Bearing("abandoned", True, of(NO_CONSUMERS)),
     Bearing("blocked_on_unacked", True, of(BLOCKED_ON_UNACKED), of(THROTTLED), of(BOTH, SLOW_CONSUMERS)),
     Bearing("consumers_blocked", True, of(BLOCKED_ON_UNACKED), of(THROTTLED), of(BOTH, SLOW_CONSUMERS)),

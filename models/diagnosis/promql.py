@@ -62,11 +62,11 @@ def of_subscription(key: SubscriptionKey, **labels: str) -> str:
     return of_topic(key, subscription=key.subscription, **labels)
 
 
-def of_parent_segments(key: SubscriptionKey) -> str | None:
-    """Backlogs of a subscription on all segments of a scalable topic; of other topics there is no such query."""
+def of_segments(key: SubscriptionKey, metric: str) -> str | None:
+    """A subscription's series on all segments of a scalable topic; of other topics there is no such query."""
     if not is_scalable(key.topic):
         return None
-    return f"pulsar_subscription_back_log{of_all_partitions(key.topic, key.subscription)}"
+    return f"{metric}{of_all_partitions(key.topic, key.subscription)}"
 
 
 def of_replicator(key: SubscriptionKey, metric: str) -> str:

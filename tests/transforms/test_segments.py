@@ -11,7 +11,7 @@ from throttlescope.ingest.core.times import MINUTE_MS
 from throttlescope.models.recommendation.commands import set_limit
 from throttlescope.transforms.limits import effective_limits, limit_ladder, segment_keys
 from throttlescope.transforms.promql.source import Series
-from throttlescope.transforms.segments import DRAIN_SEEN_WITHIN_MS, parent_backlogs
+from throttlescope.transforms.segments import DRAIN_SEEN_WITHIN_MS, parent_backlogs, successor_consumers
 
 TOPIC = "topic://acme/shop/eu/orders"
 NOW = 1_700_000_000_000
@@ -185,3 +185,16 @@ def test_parents_that_ended_are_drained() -> None:
     assert found[:5] == [5.0] * 5
     assert found[5 : 4 + minutes] == [0.0] * (minutes - 1)
     assert np.isnan(found[5 + minutes :]).all()
+
+
+def test_successors_are_younger_and_overlap() -> None:
+    keys = [key(0), key(1), key(2), key(3)]
+    ranges = ("0000-7fff", "8000-ffff", "0000-3fff", "4000-7fff")
+    times = np.array([0], np.int64)
+    series = [
+        (one, Series({"hash_range": hash_range}, times, np.array([1.0]), np.array([], np.int64)))
+        for one, hash_range in zip(keys, ranges, strict=True)
+    ]
+    found = successor_consumers(series, keys, np.array([[0.0], [1.0], [2.0], [np.nan]]))
+    assert found[0] == 2.0
+    assert np.isnan(found[1:]).all()

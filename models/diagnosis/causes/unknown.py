@@ -19,7 +19,7 @@ UNKNOWN = Cause(
     reasons=(
         "little_seen", "served_twice", "backlog_not_measured", "limits_old", "partly_read", "dispatch_stuck",
         "hang_or_stuck", "dispatch_stopped", "consumers_or_storage", "bursts_under_unread_limit", "room_unused", "no_cause",
-        "unlikely", "remote_not_seen",
+        "unlikely", "remote_not_seen", "segment_left",
     ),
 )  # fmt: skip
 

@@ -17,6 +17,7 @@ from throttlescope.models.messages.catalogue import Message
 
 NO_CONSUMERS = SymptomKind("no_consumers", ("not_measured", "none", "one", "several"), "consumers")
 PARENT_SEGMENTS = SymptomKind("parent_segments", ("none", "wait", "drained"), "entries")
+SUCCESSORS_READ = SymptomKind("successors_read", ("none", "read", "not_read"), "consumers")
 BLOCKED_ON_UNACKED = SymptomKind(
     "blocked_on_unacked", ("not_measured", "blocked", "blocked_with", "not_blocked"), "share"
 )
@@ -80,12 +81,22 @@ def no_consumers(window: Window) -> Symptom:
 
 def parent_segments(window: Window) -> Symptom:
     """Segments that a scalable topic's segment came from have a backlog; not known where there are none."""
-    query = promql.of_parent_segments(window.key)
+    query = promql.of_segments(window.key, "pulsar_subscription_back_log")
     held = window.last("parent_backlog_entries")
     if held is None:
         return PARENT_SEGMENTS.unknown("none", query)
     finding = PARENT_SEGMENTS.says("wait", entries=held) if held > 0 else PARENT_SEGMENTS.says("drained")
     return PARENT_SEGMENTS.answer(held > 0, finding, held, 0.0, window.end_ms, query)
+
+
+def successors_read(window: Window) -> Symptom:
+    """Consumers read the segments that came from a scalable topic's segment; not known where there are none."""
+    query = promql.of_segments(window.key, "pulsar_subscription_consumers_count")
+    count = window.last("successor_consumers")
+    if count is None:
+        return SUCCESSORS_READ.unknown("none", query)
+    finding = SUCCESSORS_READ.says("read", consumers=count) if count > 0 else SUCCESSORS_READ.says("not_read")
+    return SUCCESSORS_READ.answer(count > 0, finding, count, 0.0, window.end_ms, query)
 
 
 def blocked_on_unacked(window: Window) -> Symptom:

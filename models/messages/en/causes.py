@@ -243,6 +243,10 @@ SENTENCES = {
     "cause.unknown.because.remote_not_seen": (
         "what was sent waits for the remote cluster, of which nothing was read: a publish limit there, or a slow network or cluster"
     ),
+    "cause.unknown.because.segment_left": (
+        "the segment is sealed and has no consumer, while the segments that came from it have some: "
+        "a queue consumer may have left its last entries here until clients connect again"
+    ),
     "cause.unknown.because.unlikely": "{cause} is possible, but too uncertain to name",
     # Healthy
     "cause.healthy.label": "Healthy",

@@ -85,6 +85,9 @@ SENTENCES = {
     "symptom.parent_segments.none": "No segments are known that it came from.",
     "symptom.parent_segments.wait": "The segments that it came from hold {entries:number} entries and are read first.",
     "symptom.parent_segments.drained": "The segments that it came from are drained; the broker may not know it yet.",
+    "symptom.successors_read.none": "No segments are known that came from it.",
+    "symptom.successors_read.read": "{consumers:number} consumers are connected to the segments that came from it.",
+    "symptom.successors_read.not_read": "No consumer is connected to the segments that came from it either.",
     "symptom.blocked_on_unacked.not_measured": "Whether unacked messages block it was not measured.",
     "symptom.blocked_on_unacked.blocked": (
         "Pulsar blocks the subscription until consumers acknowledge ({blocked:share} of the window)."

@@ -58,6 +58,7 @@ HEALTHY = {
     "misses": 0.0,
     "written": None,  # entries/s
     "parents": None,  # entries of the segments that it came from
+    "successors": None,  # consumers of the segments that came from it
     "replay": 0.0,  # entries
     # Of the consumers: how many without permits, blocked; messages/s that the slowest and fastest acknowledge.
     "without_permits": 0.0,
@@ -129,6 +130,7 @@ def _row(i: int, given: dict) -> dict:
         "blocked_on_unacked": now["blocked"],
         "consumers": now["consumers"],
         "parent_backlog_entries": now["parents"],
+        "successor_consumers": now["successors"],
         "replay_entries": now["replay"],
         "consumers_without_permits": now["without_permits"],
         "consumers_blocked_on_unacked": now["consumers_blocked"],
