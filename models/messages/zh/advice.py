@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-LIMIT_KINDS = {"msg": "消息", "bytes": "字节"}
-#: What limits the drain of a backlog, where that is no limiter.
-LIMITING_FACTORS = {
-    "consumers": "消费者",
-    "reads": "broker 的读取速度",
-    "arrivals": "发布速率",
-}
-
 SENTENCES = {
     # What to do.
     "advice.limit.raise": "将{limiter:limiter}阈值从 {now:limit} 提高到 {value:limit}。",
     "advice.limit.lower": "可以将{limiter:limiter}阈值从 {now:limit} 降低到 {value:limit}。",
     "advice.limit.keep": "将{limiter:limiter}阈值保持在 {now:limit}：更低的阈值达不到目标。",
-    "advice.period.lengthen": "保持{limiter:limiter}的平均速率，将其周期从 {now} s 延长到 {value} s：{rate:limit}。",
+    "advice.period.lengthen": "保持{limiter:limiter}的平均速率，将其周期从 {now} 秒延长到 {value} 秒：{rate:limit}。",
     "advice.partitions.add": "将该主题的分区数从 {now} 增加到 {value}：每个分区都有完整的{limiter:limiter}配额。",
     "advice.consumers.connect_one": "连接 1 个消费者：目前没有消费者连接。",
     "advice.consumers.connect": "连接 {value:number} 个消费者：目前没有消费者连接。",
     "advice.consumers.change": "将消费者从 {now:number} 个改为 {value:number} 个，每个与现有的一样快。",
     "advice.consumers.keep": "保持 {now:number} 个消费者：更少的消费者达不到目标。",
-    "advice.processing.faster": "让每个消费者更快：每条消息 {value:number} ms，而不是现在的 {now:number} ms。更多的消费者无法同时工作。",
+    "advice.processing.faster": (
+        "让每个消费者更快：每条消息 {value:number} 毫秒，而不是现在的 {now:number} 毫秒。更多的消费者无法同时工作。"
+    ),
     "advice.together": "只做一项改动不够。",
     # What the change achieves; see also Recommendation.
     "advice.age": "在目标要求比例的分钟里，积压时长最多会是 {p99_age_s:age}。",

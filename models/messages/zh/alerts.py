@@ -11,7 +11,7 @@ SENTENCES = {
     "alerts.size.one": "1 条规则，{moments} 个时刻，约 {samples} 个样本；从范围之前 {before} 开始，即规则回看的长度",
     "alerts.size.many": "{rules} 条规则，{moments} 个时刻，约 {samples} 个样本；从范围之前 {before} 开始，即规则回看的长度",
     "alerts.limits": (
-        "一次预览最多可用 {timeout_s:g} s、约 {samples} 个样本、规则求值 {evaluations} 次、每次 {results} 个结果，并与 HTTP API 的查询共"
+        "一次预览最多可用 {timeout_s:g} 秒、约 {samples} 个样本、规则求值 {evaluations} 次、每次 {results} 个结果，并与 HTTP API 的查询共"
         "用并发上限。"
     ),
     "alerts.busy": "同时运行的查询过多。",
@@ -22,7 +22,7 @@ SENTENCES = {
     # Exported alerts and files.
     "alerts.exported.title": "这些告警当时会触发吗？",
     "alerts.exported.note": "throttlescope rules export 写出的规则",
-    "alerts.exported.choose": "选择一条告警，在 {range} 上预览，或输入自己的规则。数据截至 {data_up_to}。",
+    "alerts.exported.choose": "选择一条告警，在 {range} 期间预览，或输入自己的规则。数据截至 {data_up_to}。",
     "alerts.exported.no_cause": "没有原因：它只报告症状",
     "alerts.exported.first": "首先做什么",
     "alerts.copy": "在副本上修改",
@@ -33,12 +33,12 @@ SENTENCES = {
     "alerts.kind.rule": "按规则的定义",
     "alerts.kind.label": "什么算作真实",
     # What a preview found.
-    "alerts.fired.not": "{range}内{fired}。",
+    "alerts.fired.not": "在 {range} 期间，{fired}。",
     "alerts.fired.not.strong": "它不会触发",
     "alerts.fired.once": "它会触发一次",
     "alerts.fired.times": "它会触发 {times} 次",
-    "alerts.fired": "{range}内{fired}。",
-    "alerts.fired.judged": "{range}内{fired}：{counts}。",
+    "alerts.fired": "在 {range} 期间，{fired}。",
+    "alerts.fired.judged": "在 {range} 期间，{fired}：{counts}。",
     "alerts.missed.none_there": "没有此类积压需要发现。",
     "alerts.missed.one": "1 个此类积压中会漏掉 {missed} 个。",
     "alerts.missed.many": "{backlogs} 个此类积压中会漏掉 {missed} 个。",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 SENTENCES = {
-    "analyze_backlog.reads_storage": "broker 会从存储读取积压，除非另有配置，每个分区最多 10,000 个条目或 2 min。",
+    "analyze_backlog.reads_storage": "broker 会从存储读取积压，除非另有配置，每个分区最多 10,000 个条目或 2 分钟。",
     "analyze_backlog.title": "{cluster} 上 {subscription} 的积压",
     "analyze_backlog.all": "全部",
     "analyze_backlog.not_partitioned": "没有分区",
@@ -21,7 +21,7 @@ SENTENCES = {
     "analyze_backlog.button": "积压里有什么",
     "analyze_backlog.running": "正在读取积压...",
     "analyze_backlog.hint": (
-        "让 broker 从存储读取该积压，并统计其中的条目、消息和标记：每个分区最多 10,000 个条目，最多 {deadline_s:g} s。不确认任何消息。关"
+        "让 broker 从存储读取该积压，并统计其中的条目、消息和标记：每个分区最多 10,000 个条目，最多 {deadline_s:g} 秒。不确认任何消息。关"
         "闭页面即停止。"
     ),
     "analyze_backlog.no_source": "需要 admin API：throttlescope.toml 中该集群的 pulsar_admin.urls",

@@ -90,7 +90,7 @@ SENTENCES = {
     "cause.read_limit.because.memory_used_up": "消费者有余力，而 broker 用于读取的内存已用尽",
     # Connection paused
     "cause.connection_paused.label": "连接被暂停",
-    "cause.connection_paused.answer": "broker 暂停了消费者的连接，因为该连接上有生产者超过了发布限流",
+    "cause.connection_paused.answer": "broker 暂停了消费者的连接，因为该连接上有生产者超过了发布限流阈值",
     "cause.connection_paused.first": "让生产者和消费者各用自己的客户端，不再共用连接；或者查看证据中所列主题的发布限流。",
     "cause.connection_paused.never": "不要在同一个客户端上增加消费者，也不要提高派发限流阈值：确认和请求都排在发布的消息之后。",
     "cause.connection_paused.because.waits": "消费者的 permit 已用尽，而 broker 暂停了它们与生产者共用的连接",

@@ -138,7 +138,7 @@ SENTENCES = {
     "exported_rules.rule.rho": "没有设置限流或限流未知时，没有时间序列。",
     "exported_rules.rule.own_rho": "共享限流中该订阅自己的部分。",
     "exported_rules.rule.throttling_limiters": (
-        "限流读取的频率与起限制作用的限流器相同（每个一秒周期约一次）的限流器的用量 / 阈值。高于上界时，已知的阈值不是实际生效的阈值。"
+        "用量 / 阈值，只含限流读取的频率与起限制作用的限流器相当的限流器：每个一秒周期约一次。高于上界时，已知的阈值不是实际生效的阈值。"
     ),
     "exported_rules.rule.limiter_binds": "共享限流即使被其他对象用尽，也不会限制自身队列已满的消费者。",
     "exported_rules.rule.limiter_open": "可能造成积压且无法排除的限流器：此时不归因于消费者。",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 SENTENCES = {
-    "freshness.title": "数据新鲜度，UTC {time}，最多 {age} 之前",
+    "freshness.title": "UTC {time} 的数据新鲜度，要求不超过 {age}",
     "freshness.source_idle": "空闲：数据源已读取至 {until}，没有新数据",
     "freshness.subscriptions_idle": "空闲：broker 已抓取至 {until}，没有订阅有样本",
 }

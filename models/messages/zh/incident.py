@@ -72,7 +72,7 @@ SENTENCES = {
     # Do first.
     "incident.first.no_verdict": "先计算判定：throttlescope run --lake DIR。",
     "incident.first.change": "最小改动：{change}",
-    "incident.first.gone_in": "改动后积压消失所需时间：{gone_in}。",
+    "incident.first.gone_in": "改动后积压消化完所需时间：{gone_in}。",
     "incident.first.command": "命令和回滚方法见“需要改什么”。",
     # Missing.
     "incident.missing.evidence": "{what}修复方法：{fix}",
@@ -176,7 +176,7 @@ SENTENCES = {
     "incident.forecasts.kind.quota_size": "按大小的积压配额",
     "incident.forecasts.kind.quota_age": "按时长的积压配额",
     # What to change.
-    "incident.changes.hint": "能让积压在 {target:duration}内消失的最小改动，最佳的在前。没有执行：throttlescope 从不改动集群。",
+    "incident.changes.hint": "能让积压在 {target:duration}内消化完的最小改动，最佳的在前。没有执行：throttlescope 从不改动集群。",
     "incident.changes.not_helping": "哪些改动没有帮助",
     # Other partitions, and the files.
     "incident.partitions.hint": "本报告针对分区 {partition}，即积压最大的分区。要查看其他分区，请选择 topic-partition-N#subscription。",

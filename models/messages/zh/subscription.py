@@ -26,16 +26,16 @@ SENTENCES = {
     "subscription.accuracy.link": "如何测得",
     "subscription.accuracy.not_measured": "没有测量过规则版本 {version} 的正确率。",
     "subscription.accuracy.measured.unknown": (
-        "在真实 broker 的 {recordings} 份录制数据上，规则版本 {version} 在 {of} 个窗口中有 {right} 个判断出正确的原因（95 % 置信区间："
-        "{low} 至 {high}）；在 {all_windows} 个窗口中有 {open} 个给出“无法判定”。"
+        "在真实 broker 的 {recordings} 份录制数据上，规则版本 {version} 在 {of} 个窗口中有 {right} 判断出正确的原因（95 % 置信区间：{low}"
+        " 至 {high}）；在 {all_windows} 个窗口中有 {open} 个给出“无法判定”。"
     ),
     "subscription.accuracy.measured.cause_not_seen": (
-        "在真实 broker 的 {recordings} 份录制数据上，规则版本 {version} 在 {of} 个窗口中有 {right} 个判断出正确的原因（95 % 置信区间："
-        "{low} 至 {high}）；其中没有{cause}。"
+        "在真实 broker 的 {recordings} 份录制数据上，规则版本 {version} 在 {of} 个窗口中有 {right} 判断出正确的原因（95 % 置信区间：{low}"
+        " 至 {high}）；其中没有{cause}。"
     ),
     "subscription.accuracy.measured.cause": (
-        "在真实 broker 的 {recordings} 份录制数据上，规则版本 {version} 在 {of} 个窗口中有 {right} 个判断出正确的原因（95 % 置信区间："
-        "{low} 至 {high}）；{cause}：在 {windows} 个窗口中 F1 为 {f1:.2f}。"
+        "在真实 broker 的 {recordings} 份录制数据上，规则版本 {version} 在 {of} 个窗口中有 {right} 判断出正确的原因（95 % 置信区间：{low}"
+        " 至 {high}）；{cause}：在 {windows} 个窗口中 F1 为 {f1:.2f}。"
     ),
     # Deadlines.
     "subscription.deadlines.title": "截止时间（如果没有变化）",
@@ -70,7 +70,7 @@ SENTENCES = {
     "subscription.deadlines.not_expected.unknown.replay.quota_size": "尚不能预测何时达到按大小的积压配额（按限流回放推算）。",
     "subscription.deadlines.not_expected.unknown.replay.quota_age": "尚不能预测何时达到按时长的积压配额（按限流回放推算）。",
     # Diagnose now.
-    "subscription.now.hint": "从 Prometheus 和 admin API 读取，最多 {deadline_s:g} s。不存储任何内容。",
+    "subscription.now.hint": "从 Prometheus 和 admin API 读取，最多 {deadline_s:g} 秒。不存储任何内容。",
     "subscription.now.no_source": "需要 Prometheus：请在 throttlescope.toml 中指定，或用 --prometheus URL 启动 serve",
     "subscription.now.running": "正在从 Prometheus 读取 ...",
     "subscription.now.read.prometheus": (
@@ -85,7 +85,7 @@ SENTENCES = {
     # The smallest change.
     "subscription.advice.button": "查找最小改动",
     "subscription.advice.button_hint": (
-        "用 Pulsar 限流器的模拟器回放截至所选窗口的半小时，并搜索能消化积压的最小改动。需要几秒，最多 {most_s:g} s。不执行任何操作。"
+        "用 Pulsar 限流器的模拟器回放截至所选窗口的半小时，并搜索能消化积压的最小改动。需要几秒，最多 {most_s:g} 秒。不执行任何操作。"
     ),
     "subscription.advice.running": "正在回放，需要几秒 ...",
     "subscription.advice.no_window": "没有选择窗口",
@@ -95,7 +95,7 @@ SENTENCES = {
     "subscription.advice.timed_out": "在一台机器上首次使用时要编译模拟器，约需一分钟：请重试。throttlescope recommend 没有时间限制。",
     "subscription.advice.title": "最小改动",
     "subscription.advice.titles": "最小改动，最佳的在前",
-    "subscription.advice.target": "截至 {at}；目标：积压在 {target}内消失",
+    "subscription.advice.target": "截至 {at}；目标：积压在 {target}内消化完",
     "subscription.advice.not_helping": "哪些改动没有帮助",
     "subscription.advice.label": "最小改动",
     "subscription.advice.backlog_later": "{later}后的积压，条目",
@@ -179,5 +179,5 @@ SENTENCES = {
     "subscription.changes.backlog": "结束时的积压，条目",
     "subscription.changes.slope": "积压每秒变化，条目",
     # The table of windows.
-    "subscription.windows.note": "{number}，最新的在前；点击其中一个可在上方显示其判定",
+    "subscription.windows.note": "{number} 个，最新的在前；点击其中一个可在上方显示其判定",
 }

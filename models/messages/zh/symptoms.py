@@ -40,7 +40,7 @@ SENTENCES = {
     "symptom.backlog_draining.not_draining": "积压没有在消化。",
     "symptom.backlog_draining.nothing_left": "没有剩余的积压需要消化。",
     "symptom.backlog_sawtooth.not_measured": "样本太少，看不出突发。",
-    "symptom.backlog_sawtooth.bursts": "积压升至 {peak:entries} 个条目，又在窗口内消失。",
+    "symptom.backlog_sawtooth.bursts": "积压升至 {peak:entries} 个条目，又在窗口内消化完。",
     "symptom.backlog_sawtooth.no_bursts": "积压没有以突发的形式时有时无。",
     "symptom.backlog_delayed.not_measured": "没有测得延迟条目。",
     "symptom.backlog_delayed.delayed": "积压的 {backlog:entries} 个条目中，有 {delayed:entries} 个是延迟条目，尚未到投递时间。",
@@ -228,7 +228,7 @@ SENTENCES = {
     "symptom.storage_faster.not_measured": "没有测得从存储读取了多少。",
     "symptom.storage_faster.faster_before": "存储此前向该订阅提供过 {before:number} 条目/s；现在的派发速率为 {now:number} 条目/s。",
     "symptom.storage_faster.length_of_read": (
-        "派发速率为 {now:number} 条目/s：如果瓶颈是存储，那么一次 {entries:number} 个条目的读取要用 {read_s:number} s。"
+        "派发速率为 {now:number} 条目/s：如果瓶颈是存储，那么一次 {entries:number} 个条目的读取要用 {read_s:number} 秒。"
     ),
     "symptom.replication_markers.not_read": "不知道该订阅是否为复制订阅：没有查询 admin API。",
     "symptom.replication_markers.not_replicated": "该订阅不是复制订阅。",
@@ -270,8 +270,8 @@ SENTENCES = {
     "symptom.replicator_disconnected.disconnected": "远端集群在 {away:share} 的分钟里没有连接。",
     "symptom.sends_wait.no_replicator": "这不是复制器。",
     "symptom.sends_wait.not_measured": "没有测得发送等待应答的时间。",
-    "symptom.sends_wait.answered": "最早的一次发送已等待应答 {delay_s:number} s。",
-    "symptom.sends_wait.waiting": "最早的一次发送等待远端集群的应答已有 {delay_s:number} s。",
+    "symptom.sends_wait.answered": "最早的一次发送已等待应答 {delay_s:number} 秒。",
+    "symptom.sends_wait.waiting": "最早的一次发送等待远端集群的应答已有 {delay_s:number} 秒。",
     "symptom.sends_nothing.no_replicator": "这不是复制器。",
     "symptom.sends_nothing.not_measured": "没有测得发送量。",
     "symptom.sends_nothing.nothing": "没有向远端集群发送任何消息。",
