@@ -1,4 +1,4 @@
-"""Texts of the accuracy page: what was measured of rules, simulator, forecasts and anomalies. Shares and times are formatted by the page."""
+"""Sentences of ``models/messages/en/accuracy.py`` in Simplified Chinese. In: nothing. Out: the same keys and placeholders."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Recommendations: what to change, what it costs, how to check it, and what does not help."""
+"""Sentences of ``models/messages/en/advice.py`` in Simplified Chinese. In: nothing. Out: the same keys and placeholders."""
 
 from __future__ import annotations
 

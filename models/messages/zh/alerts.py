@@ -1,4 +1,4 @@
-"""Texts of the alerts page: a rule previewed on history, and files to download. Numbers and times are formatted by the page."""
+"""Sentences of ``models/messages/en/alerts.py`` in Simplified Chinese. In: nothing. Out: the same keys and placeholders."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is in a backlog: before it is read, and what was counted."""
+"""Sentences of ``models/messages/en/analyze_backlog.py`` in Simplified Chinese. In: nothing. Out: the same keys and placeholders."""
 
 from __future__ import annotations
 

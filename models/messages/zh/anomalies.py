@@ -1,4 +1,4 @@
-"""Texts of the anomalies page: what was unusual, and which kind of nothing was found. Numbers and times are formatted by the page."""
+"""Sentences of ``models/messages/en/anomalies.py`` in Simplified Chinese. In: nothing. Out: the same keys and placeholders."""
 
 from __future__ import annotations
 

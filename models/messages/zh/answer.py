@@ -1,4 +1,4 @@
-"""The answer on top of a subscription's page: what, since when, and how sure."""
+"""Sentences of ``models/messages/en/answer.py`` in Simplified Chinese. In: nothing. Out: the same keys and placeholders."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
-"""How long the oldest entry of a backlog has waited, where that comes from, and why it is not known."""
+"""Sentences of ``models/messages/en/backlog_age.py`` in Simplified Chinese. In: nothing. Out: the same keys and placeholders."""
 
 from __future__ import annotations
 
 SENTENCES = {
     "backlog_age.reported": "最早的已等待 {age}。",
-    "backlog_age.publish_history": "最早的已等待约 {age}，根据发布量估计（十次中有九次在 {low} 至 {high} 之间）。",
+    "backlog_age.publish_history": "最早的已等待约 {age}，根据发布量估计（10 次中有 9 次在 {low} 至 {high} 之间）。",
     "backlog_age.at_least": "最早的已等待超过 {low}：等待的数量多于已知历史中的发布量。",
     "backlog_age.unknown.history_short": "不知道最早的已等待多久：发布历史太短。",
     "backlog_age.unknown.batch_size_unknown": "不知道最早的已等待多久：没有数据说明一个条目包含多少条消息。",

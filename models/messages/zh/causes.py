@@ -1,4 +1,4 @@
-"""Causes in Chinese. In: nothing. Out: for each its label, its answer, the first step, what not to do, and why a rule named it."""
+"""Sentences of ``models/messages/en/causes.py`` in Simplified Chinese. In: nothing. Out: the same keys and placeholders."""
 
 from __future__ import annotations
 

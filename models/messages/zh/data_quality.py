@@ -1,4 +1,4 @@
-"""Texts of the data page: runs, gates, refused rows, freshness, blind spots and a past verdict. Numbers and times are formatted by the page."""
+"""Sentences of ``models/messages/en/data_quality.py`` in Simplified Chinese. In: nothing. Out: the same keys and placeholders."""
 
 from __future__ import annotations
 

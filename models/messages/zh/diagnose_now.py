@@ -1,4 +1,4 @@
-"""A diagnosis of one topic at this moment: what is not known, and why."""
+"""Sentences of ``models/messages/en/diagnose_now.py`` in Simplified Chinese. In: nothing. Out: the same keys and placeholders."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Checks of ``throttlescope doctor``: what was found, and how to fix it."""
+"""Sentences of ``models/messages/en/doctor.py`` in Simplified Chinese. In: nothing. Out: the same keys and placeholders."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Episodes, incidents and their roll-ups in tables."""
+"""Sentences of ``models/messages/en/episodes.py`` in Simplified Chinese. In: nothing. Out: the same keys and placeholders."""
 
 from __future__ import annotations
 

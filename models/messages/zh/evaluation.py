@@ -1,4 +1,4 @@
-"""Evaluations: the figures of ``throttlescope evaluate``, and what they mean."""
+"""Sentences of ``models/messages/en/evaluation.py`` in Simplified Chinese. In: nothing. Out: the same keys and placeholders."""
 
 from __future__ import annotations
 

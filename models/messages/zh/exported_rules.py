@@ -1,7 +1,4 @@
-"""The exported alerts and recording rules: annotations of alerts, by the alert's name, and comments of the rules files.
-
-``{subject}`` is the subscription, topic, broker or cluster that an alert is about. Values are filled in by Prometheus.
-"""
+"""Sentences of ``models/messages/en/exported_rules.py`` in Simplified Chinese. In: nothing. Out: the same keys and placeholders."""
 
 from __future__ import annotations
 

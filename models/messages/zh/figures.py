@@ -1,4 +1,4 @@
-"""Figures: titles, axes, legends and hover texts. ``%{{x}}`` is filled in by Plotly."""
+"""Sentences of ``models/messages/en/figures.py`` in Simplified Chinese. In: nothing. Out: the same keys and placeholders."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Forecasts: what happens, what retention keeps, and what a forecast rests on."""
+"""Sentences of ``models/messages/en/forecast.py`` in Simplified Chinese. In: nothing. Out: the same keys and placeholders."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ SENTENCES = {
     "forecast.never.ttl": "按当前速率，消息 TTL 不会丢弃消息。",
     "forecast.never.quota_size": "按当前速率，不会达到按大小的积压配额。",
     "forecast.never.quota_age": "按当前速率，不会达到按时长的积压配额。",
-    "forecast.not_before": "十次中有九次不早于 {at}。",
+    "forecast.not_before": "10 次中有 9 次不早于 {at}。",
     "forecast.unknown.drain": "尚不知道积压何时消化完：没有趋势。",
     "forecast.unknown.ttl": "尚不知道消息 TTL 何时丢弃消息：没有趋势。",
     "forecast.unknown.quota_size": "尚不知道何时达到按大小的积压配额：没有趋势。",

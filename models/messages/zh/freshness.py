@@ -1,4 +1,4 @@
-"""How late the data of a lake or a source is."""
+"""Sentences of ``models/messages/en/freshness.py`` in Simplified Chinese. In: nothing. Out: the same keys and placeholders."""
 
 from __future__ import annotations
 

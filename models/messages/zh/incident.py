@@ -1,4 +1,4 @@
-"""The incident report: what it says next to the verdict, the forecasts and the recommendations, and the comments in its files."""
+"""Sentences of ``models/messages/en/incident.py`` in Simplified Chinese. In: nothing. Out: the same keys and placeholders."""
 
 from __future__ import annotations
 

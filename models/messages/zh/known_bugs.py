@@ -1,4 +1,4 @@
-"""Known bugs of brokers in Chinese. In: nothing. Out: by number, what each does to a backlog and its sign in the metrics."""
+"""Sentences of ``models/messages/en/known_bugs.py`` in Simplified Chinese. In: nothing. Out: the same keys and placeholders."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Limits that are known for a subscription: whether their throttle events are evidence."""
+"""Sentences of ``models/messages/en/known_limits.py`` in Simplified Chinese. In: nothing. Out: the same keys and placeholders."""
 
 from __future__ import annotations
 

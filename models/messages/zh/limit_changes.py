@@ -1,4 +1,4 @@
-"""Changes of limits in Chinese. In: nothing. Out: sentences about a limit before and after a change."""
+"""Sentences of ``models/messages/en/limit_changes.py`` in Simplified Chinese. In: nothing. Out: the same keys and placeholders."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pages of limits: what is in force, which policy applies, and what changed. Times, counts and names are texts of the page."""
+"""Sentences of ``models/messages/en/limits.py`` in Simplified Chinese. In: nothing. Out: the same keys and placeholders."""
 
 from __future__ import annotations
 

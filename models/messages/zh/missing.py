@@ -1,4 +1,4 @@
-"""Missing evidence in Chinese. In: nothing. Out: for each what was not seen, in one or more situations, and how to supply it (``fix``)."""
+"""Sentences of ``models/messages/en/missing.py`` in Simplified Chinese. In: nothing. Out: the same keys and placeholders."""
 
 from __future__ import annotations
 

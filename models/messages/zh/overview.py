@@ -1,4 +1,4 @@
-"""The first page: notes and hints of its tables, and what it says where one is empty. Times and counts are texts of the page."""
+"""Sentences of ``models/messages/en/overview.py`` in Simplified Chinese. In: nothing. Out: the same keys and placeholders."""
 
 from __future__ import annotations
 

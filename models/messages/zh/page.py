@@ -1,4 +1,4 @@
-"""What every page may show: the frame, faults, an empty lake, ranges, pages of a table. Times and counts are texts of the page."""
+"""Sentences of ``models/messages/en/page.py`` in Simplified Chinese. In: nothing. Out: the same keys and placeholders."""
 
 from __future__ import annotations
 

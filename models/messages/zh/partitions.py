@@ -1,4 +1,4 @@
-"""A partitioned topic as one in Chinese. In: nothing. Out: sentences about the worst partition and those that share its cause."""
+"""Sentences of ``models/messages/en/partitions.py`` in Simplified Chinese. In: nothing. Out: the same keys and placeholders."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A run on the terminal: what its steps report, what a follower reports, and what a backfill plans."""
+"""Sentences of ``models/messages/en/pipeline.py`` in Simplified Chinese. In: nothing. Out: the same keys and placeholders."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The PromQL console: hints, notes of an answer, and what it says where there is none."""
+"""Sentences of ``models/messages/en/promql.py`` in Simplified Chinese. In: nothing. Out: the same keys and placeholders."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Publishing in Chinese. In: nothing. Out: titles and notes of its tables: limits, resource groups, totals, producers that are stopped."""
+"""Sentences of ``models/messages/en/publishing.py`` in Simplified Chinese. In: nothing. Out: the same keys and placeholders."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page with the findings of the quality gates."""
+"""Sentences of ``models/messages/en/quality_page.py`` in Simplified Chinese. In: nothing. Out: the same keys and placeholders."""
 
 from __future__ import annotations
 

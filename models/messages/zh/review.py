@@ -1,4 +1,4 @@
-"""Reviews of a range: figures of ``throttlescope review``, and the lists behind them."""
+"""Sentences of ``models/messages/en/review.py`` in Simplified Chinese. In: nothing. Out: the same keys and placeholders."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Texts of the roll-ups page: a table of topics, namespaces or brokers, and one of them opened. Numbers and times are formatted by the page."""
+"""Sentences of ``models/messages/en/rollups.py`` in Simplified Chinese. In: nothing. Out: the same keys and placeholders."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The server: help of its metrics, refusals, and the text of a downloaded notebook."""
+"""Sentences of ``models/messages/en/server.py`` in Simplified Chinese. In: nothing. Out: the same keys and placeholders."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Slow consumers in Chinese. In: nothing. Out: which consumers of a subscription are slow, one sentence for each situation."""
+"""Sentences of ``models/messages/en/slowest.py`` in Simplified Chinese. In: nothing. Out: the same keys and placeholders."""
 
 from __future__ import annotations
 

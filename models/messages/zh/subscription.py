@@ -1,4 +1,4 @@
-"""The page of one subscription: titles, hints, notes and empty states. Times, counts and names are texts of the page."""
+"""Sentences of ``models/messages/en/subscription.py`` in Simplified Chinese. In: nothing. Out: the same keys and placeholders."""
 
 from __future__ import annotations
 

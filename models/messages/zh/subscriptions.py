@@ -1,4 +1,4 @@
-"""The table of all subscriptions: hints of its columns, and how many there are."""
+"""Sentences of ``models/messages/en/subscriptions.py`` in Simplified Chinese. In: nothing. Out: the same keys and placeholders."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Symptoms in Chinese. In: nothing. Out: what each symptom shows, one whole sentence for each of its situations."""
+"""Sentences of ``models/messages/en/symptoms.py`` in Simplified Chinese. In: nothing. Out: the same keys and placeholders."""
 
 from __future__ import annotations
 
@@ -280,7 +280,7 @@ SENTENCES = {
     "symptom.unanswered.not_measured": "没有测得是否有发送得到应答。",
     "symptom.unanswered.between": "从最早一次发送的等待时长看不出是否有发送得到应答。",
     "symptom.unanswered.none": "最近 {passed_s:duration}没有发送得到应答：最早一次发送的等待时长随时钟同步增长。",
-    "symptom.unanswered.some": "有部分发送得到应答：最早一次发送的等待时长增长得比时钟慢。",
+    "symptom.unanswered.some": "有些发送得到了应答：最早一次发送的等待时长增长得比时钟慢。",
     "symptom.remote_pauses.no_replicator": "这不是复制器。",
     "symptom.remote_pauses.remote_not_seen": "没有读到该主题在远端集群的任何数据。",
     "symptom.remote_pauses.pauses": "远端集群在 {paused:share} 的分钟里暂停了向该主题的发布。",

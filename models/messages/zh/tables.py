@@ -1,4 +1,4 @@
-"""Tables of the command line: titles, notes, and lines next to them. Values are formatted by the table."""
+"""Sentences of ``models/messages/en/tables.py`` in Simplified Chinese. In: nothing. Out: the same keys and placeholders."""
 
 from __future__ import annotations
 

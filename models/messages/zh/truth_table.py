@@ -1,4 +1,4 @@
-"""Why each row of the truth table answers what it does. In: nothing. Out: sentences by limit, counter and queues, as the row has them."""
+"""Sentences of ``models/messages/en/truth_table.py`` in Simplified Chinese. In: nothing. Out: the same keys and placeholders."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The What-if page: titles, labels, notes and empty states. The sentences of a replay's answer are in ``whatif``."""
+"""Sentences of ``models/messages/en/what_if_page.py`` in Simplified Chinese. In: nothing. Out: the same keys and placeholders."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Replays: the question, the answer, and what makes it less sure. Values of type text are formatted by the front end."""
+"""Sentences of ``models/messages/en/whatif.py`` in Simplified Chinese. In: nothing. Out: the same keys and placeholders."""
 
 from __future__ import annotations
 
