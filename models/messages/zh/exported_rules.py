@@ -49,12 +49,12 @@ SENTENCES = {
     "exported_rules.alert.PulsarReplicationBacklogGrows.first_action": "打开页面：它会给出原因。在原因明确之前不要提高限流阈值。",
     "exported_rules.alert.PulsarBacklogOld.summary": "{subject}：积压中最早的条目已等待 {duration}",
     "exported_rules.alert.PulsarBacklogOld.description": (
-        "据 broker 报告，最早的条目已有 {duration}，超过目标 {objective}。无论等待的条目多少，消费者都没有处理到它。"
+        "据 broker 报告，最早的条目已存在 {duration}，超过目标 {objective}。无论等待的条目多少，消费者都没有处理到它。"
     ),
     "exported_rules.alert.PulsarBacklogOld.first_action": "打开页面：它说明为什么有积压。又少又旧的积压往往只是一条没有消费者确认的消息。",
     "exported_rules.alert.PulsarTopicBacklogOld.summary": "{subject}：积压中最早的条目已等待 {duration}",
     "exported_rules.alert.PulsarTopicBacklogOld.description": (
-        "据 broker 报告，某个订阅尚未确认的最早条目已有 {duration}，超过目标 {objective}。broker 只给出主题的时长，即其中最慢订阅的时长。"
+        "据 broker 报告，某个订阅尚未确认的最早条目已存在 {duration}，超过目标 {objective}。broker 只给出主题的时长，即其中最慢订阅的时长。"
     ),
     "exported_rules.alert.PulsarTopicBacklogOld.first_action": (
         "打开页面，找出积压最旧的订阅。自 Pulsar 4.0.14、4.2.5 和 5.0 起，设置 exposeSubscriptionBacklogAgeInPrometheus=true 可得到每个订"
@@ -80,8 +80,8 @@ SENTENCES = {
     "exported_rules.alert.PulsarDispatchLimitNearlyUsed.first_action": "在流量增长之前提高阈值，或者接受届时会被限流。",
     "exported_rules.alert.PulsarPublishThrottled.summary": "{subject} 的生产者被 broker 限流",
     "exported_rules.alert.PulsarPublishThrottled.description": (
-        "最近 {window}内，broker 在一分钟里最多将其生产者的连接暂停了 {count} 次；超过发布限流时它就会这样做。一次暂停会计入在该连接上有"
-        "生产者的每个主题。没有发布出去的消息不在任何积压中。"
+        "最近 {window}内，broker 在一分钟里最多将其生产者的连接暂停了 {count} 次；超过发布限流阈值时它就会这样做。一次暂停会计入在该连接"
+        "上有生产者的每个主题。没有发布出去的消息不在任何积压中。"
     ),
     "exported_rules.alert.PulsarPublishThrottled.first_action": (
         "检查该主题、其命名空间和 broker 的发布限流，以及生产者与它共用客户端的其他主题的发布限流。"
@@ -148,9 +148,9 @@ SENTENCES = {
     "exported_rules.inhibit.cause": "给出原因的告警会抑制只报告症状的告警。",
     "exported_rules.inhibit.limit_nearly_used": "如果限流已在限制某个订阅，那么“即将用尽”的告警没有更多信息。",
     # Completes "a firing is real where the verdict then names ...".
-    "exported_rules.real_if.limit": "派发限流是积压的原因（侧为 throttle 或 both）",
-    "exported_rules.real_if.consumers": "消费者是积压的原因（侧为 consumer_capacity 或 both）",
-    "exported_rules.real_if.both": "限流和消费者同时是原因（侧为 both）",
-    "exported_rules.real_if.any": "任何问题：除 healthy 之外的所有原因",
+    "exported_rules.real_if.limit": "派发限流导致积压（侧为 throttle 或 both）",
+    "exported_rules.real_if.consumers": "消费者导致积压（侧为 consumer_capacity 或 both）",
+    "exported_rules.real_if.both": "限流和消费者同时导致积压（侧为 both）",
+    "exported_rules.real_if.any": "任何问题，即除 healthy 之外的所有原因",
     "exported_rules.real_if.cause": "原因 {cause}",
 }

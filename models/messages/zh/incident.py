@@ -20,7 +20,7 @@ SENTENCES = {
     "incident.backlog.entry_is_message": "一个条目是一个批次，这里每批一条消息。",
     "incident.backlog.entry_is_batch": "一个条目是一个批次，这里每批约 {messages} 条消息。",
     "incident.backlog.delayed": "另有 {entries}是有意延迟的。",
-    "incident.backlog.age": "主题积压中最早的消息已有 {age:duration}。",
+    "incident.backlog.age": "主题积压中最早的消息已存在 {age:duration}。",
     "incident.newest.backlog": "数据末尾：{at} 有 {entries}可投递。",
     "incident.newest.backlog_and_verdict": "数据末尾：{at} 有 {entries}可投递。最新判定：{cause}。",
     # Since when.

@@ -42,10 +42,10 @@ SENTENCES = {
     "limits.no_match.link": "显示所有限流",
     "limits.status.one": "1 个限流器。按 Enter 或点击可查看哪条策略生效，以及读到了什么。",
     "limits.status.many": "{number} 个限流器。按 Enter 或点击可查看哪条策略生效，以及读到了什么。",
-    "limits.unknown.level": "{number} 个{level}限流",
+    "limits.unknown.level": "{level}限流（{number} 个）",
     "limits.unknown": (
-        "未知：{subscriptions} 个订阅分区的{levels:names}。要么没有为它们查询 admin API，要么缺少它们所依赖的应答（broker 的运行时配置，"
-        "或无权读取的策略）。限流未知不等于没有限流。发布限流见下方。"
+        "未知（共 {subscriptions} 个订阅分区）：{levels:names}。要么没有为它们查询 admin API，要么缺少它们所依赖的应答（broker 的运行时配"
+        "置，或无权读取的策略）。限流未知不等于没有限流。发布限流见下方。"
     ),
     # The limits of one subscription.
     "limits.in_force.unread": "没有读到该订阅的任何限流。",
@@ -96,7 +96,7 @@ SENTENCES = {
     "limits.changes.note.newest": "{number} 处改动中最新的 {shown} 处",
     "limits.changes.note.all_cut": "{number} 处改动，最新的在前；改动过的限流多于这里读取的：请按集群或命名空间筛选",
     "limits.changes.note.newest_cut": "{number} 处改动中最新的 {shown} 处；改动过的限流多于这里读取的：请按集群或命名空间筛选",
-    "limits.changes.compared": "对比改动前后",
+    "limits.changes.compared": "改动前后对比：",
     "limits.changes.foot": (
         "看到时间：第一个带有新阈值的 admin API 应答；改动发生在上一个应答之后的某个时间。改动前后：受其影响的订阅中积压最大的那个，前后"
         "各最多 {length}；~ 表示没有应答证实这些分钟的限流仍然相同。对比不是证明：流量也可能变化了。仅凭事件不能证明什么。"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 SENTENCES = {
-    "missing.coverage.what": "只有 {seen:share} 的样本",
+    "missing.coverage.what": "样本只有应有数量的 {seen:share}",
     "missing.coverage.fix": "在 Prometheus 中检查对该 broker 的抓取是否失败或过迟：up、scrape_duration_seconds",
     "missing.serving_broker.what": "多个 broker 同时显示该订阅，由其中哪一个提供服务",
     "missing.serving_broker.fix": "为每个集群设置各自的 cluster 标签（每个数据源用 --cluster NAME），或用 --match 只读取其中一个",

@@ -150,7 +150,7 @@ SENTENCES = {
     "subscription.backlog.size.open": "最大：{peak_at} 可投递 {peak}；{last_at} 为 {last}，未消化完。",
     "subscription.backlog.size.silent": "最大：{peak_at} 可投递 {peak}；{last_at} 为 {last}，最后一次看到时未消化完。",
     "subscription.backlog.size.drained": "最大：{peak_at} 可投递 {peak}；{last_at} 为 {last}，已消化完。",
-    "subscription.backlog.age": "{at} 时最早的消息已有 {age}。",
+    "subscription.backlog.age": "{at} 时最早的消息已存在 {age}。",
     "subscription.backlog.earlier_causes": "略去了更早的 {number} 个。",
     "subscription.backlog.no_counterfactual": "没有结论：",
     "subscription.backlog.verdict_differs": "判定给出的是另一个原因。",

@@ -20,12 +20,12 @@ SENTENCES = {
     "symptom.backlog_old.hardly_any": "积压有时几乎为空。",
     "symptom.backlog_old.some_delayed": "等待的条目中有一部分是延迟条目，可能尚未到投递时间。",
     "symptom.backlog_old.of_reader": "reader 只在应用需要时读取消息。",
-    "symptom.backlog_old.own_age": "该订阅最早的消息已有 {age_s:duration}，有 {waiting:entries} 个条目在等待。",
+    "symptom.backlog_old.own_age": "该订阅最早的消息已存在 {age_s:duration}，有 {waiting:entries} 个条目在等待。",
     "symptom.backlog_old.dispatch_not_measured": "对是否有消息派发的测量时间不够长。",
     "symptom.backlog_old.moved": "半小时内有消息被派发或确认。",
     "symptom.backlog_old.still_by_stats": "没有派发或确认任何消息，而有 {waiting:entries} 个条目在等待，最早的已等待 {age_s:duration}。",
     "symptom.backlog_old.still_by_topic": (
-        "没有派发或确认任何消息，而有 {waiting:entries} 个条目在等待；该主题积压中最早的消息已有 {age_s:duration}。"
+        "没有派发或确认任何消息，而有 {waiting:entries} 个条目在等待；该主题积压中最早的消息已存在 {age_s:duration}。"
     ),
     "symptom.backlog_old.still_by_history": (
         "连续 {known_s:duration}没有派发任何消息，其间有 {waiting:entries} 个条目在等待，并发布了 {published:number} 条消息。"
@@ -165,8 +165,8 @@ SENTENCES = {
     "symptom.limits_far.not_known": "不知道派发限流阈值。",
     "symptom.limits_far.used_most": "用量占比最高的是{level}{kind}限流（{limit:limit}）：{rho:share}。",
     "symptom.throttle_events.no_counters": "broker 没有提供限流计数器。",
-    "symptom.throttle_events.none": "没有限流器限流过读取。",
-    "symptom.throttle_events.none_of_limiter": "{level}{kind}限流没有限流过读取。",
+    "symptom.throttle_events.none": "没有读取被任何限流器限流。",
+    "symptom.throttle_events.none_of_limiter": "{level}{kind}限流没有使任何读取被限流。",
     "symptom.throttle_events.sparse": "{level}{kind}限流使 {events:number} 次读取被限流（{rate:number}/s），少于真正起限制作用的限流器。",
     "symptom.throttle_events.every_period": (
         "{level}{kind}限流使 {events:number} 次读取被限流（{rate:number}/s），约每个周期一次：每个周期的配额都用尽了。"

@@ -29,7 +29,7 @@ SENTENCES = {
     "truth_table.near.ticking.busy": "低于限流阈值，而消费者从不空闲：它们以恒定速率全力处理",
     "truth_table.near.ticking.empty": "接近限流阈值，而消费者有余力",
     "truth_table.near.unseen.empty": "接近限流阈值，而消费者有余力",
-    "truth_table.near.ticking.unknown": "接近限流阈值，计数器从不停止；若说是消费者恰好也只有这么快，未免太巧",
+    "truth_table.near.ticking.unknown": "接近限流阈值，计数器从不停止；消费者恰好也只有这么快的可能性很小",
     "truth_table.near.any.between+busy": "接近限流阈值，而消费者的队列既不满也不空：两种都有可能",
     "truth_table.near.any.any": "接近限流阈值，没有测得消费者队列有多满",
     "truth_table.possible.continuous.full": "明显低于限流阈值，broker 在等待",
