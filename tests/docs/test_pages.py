@@ -78,7 +78,7 @@ def test_files_that_a_page_names_exist(page):
 
 
 def test_chinese_readme_follows_the_english_one():
-    """The same commands, links, pictures and headings, in the same order."""
+    """The same commands in the same order, the same links and pictures, and as many headings."""
     english, chinese = (
         (ROOT / name).read_text(encoding="utf-8") for name in ("README.md", "README.zh-CN.md")
     )
