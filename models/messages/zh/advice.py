@@ -74,7 +74,7 @@ SENTENCES = {
     "advice.replay_error": "该窗口的回放与记录的积压平均相差其峰值的 {percent:.1f} %。",
     "advice.rough": "这个误差较大：这些数字只能作为粗略参考。",
     # When the backlog is gone with a change.
-    "advice.gone.open": "取决于消费者的时间：没有观察到它们的速度",
+    "advice.gone.open": "取决于消费者，没有观察到它们的速度",
     "advice.gone.earliest": "最早 {low_s:duration}，前提是消费者能够承受",
     "advice.gone.likely_no_end": "{likely_s:duration}（最早 {low_s:duration}）",
     "advice.gone.interval": "{likely_s:duration}（{low_s:duration}到 {high_s:duration}）",

@@ -14,7 +14,7 @@ SENTENCES = {
         "每次运行都会写一份：throttlescope run --prometheus URL --pulsar-admin URL --lake DIR，或 throttlescope demo。"
     ),
     "data_quality.runs.note": "最新的在前；点击时间可打开该次运行",
-    "data_quality.runs.samples": "样本，收到的样本中新的",
+    "data_quality.runs.samples": "样本（新的 / 收到的）",
     "data_quality.runs.requests": "{source} 个发往数据源，{admin} 个发往 admin API",
     "data_quality.runs.not_checked": "没有做任何检查",
     "data_quality.unknown_run": "没有这次运行。",
