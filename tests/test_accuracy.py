@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import asdict, replace
 
 import numpy as np
@@ -10,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 from tests.accuracy import page as pages
-from tests.accuracy.__main__ import MEASURED, PAGE, README, measured_text
+from tests.accuracy.__main__ import MEASURED, PAGE, README, README_CHINESE, measured_text
 from tests.accuracy.altered import ALTERED, filter_rejects, phantom_backlog, read_limit
 from tests.accuracy.attempts import Attempts, attempts_of
 from tests.accuracy.evidence import (
@@ -259,6 +260,15 @@ def test_readme_has_figures_of_each_profile():
     if not fleet_folders(FLEETS_THAT_JUDGE):
         assert f"| {full} | {judged[JUDGES]['cause_macro_f1']:.3f} |" in text
     assert all(f"| {profile} | " in text for profile in PROFILES)
+
+
+def test_chinese_readme_has_the_same_figures():
+    table = re.compile(r"<!-- measured: readme\w* -->\n(.*?)<!-- end -->", re.DOTALL)
+    tables = [table.search(page.read_text(encoding="utf-8"))[1] for page in (README, README_CHINESE)]
+    figures = [[row.split(" | ")[1:] for row in table.splitlines()[2:]] for table in tables]
+    assert figures[0] == figures[1]
+    assert len(figures[0]) == len(PROFILES)
+    assert all(f"| {pages.CHINESE[profile]} | " in tables[1] for profile in PROFILES)
 
 
 def test_the_readme_prefers_held_out_fleets():

@@ -15,6 +15,7 @@ from typing import Any
 from throttlescope.models.messages import units as u
 from throttlescope.models.messages.en import SENTENCES as ENGLISH
 from throttlescope.models.messages.limiting import FORMATS
+from throttlescope.models.messages.spacing import joined
 
 #: Sentences by language and key. Another language is another folder with the same keys.
 LANGUAGES: Mapping[str, Mapping[str, str]] = {"en": ENGLISH}
@@ -65,7 +66,7 @@ def render(message: Message, language: str = DEFAULT_LANGUAGE) -> str:
     if not parts:
         return whole
     values = message.values
-    return "".join([part if write is None else write(values[part]) for part, write in parts])
+    return joined([part if write is None else write(values[part]) for part, write in parts])
 
 
 def placeholders(key: str, language: str = DEFAULT_LANGUAGE) -> dict[str, str]:

@@ -1,7 +1,7 @@
 """Recompute the figures of the diagnosis. In: the recordings of the repository. Out: the page, and the JSON in the package.
 
 ``python -m tests.accuracy`` prints the figures as JSON; ``--write`` writes the tables of ``docs/accuracy/diagnosis.md`` and
-of the README, and ``models/diagnosis/measured.json``, and leaves all figures in ``.bench/accuracy.json``, from which ``--figures`` takes
+of the READMEs, and ``models/diagnosis/measured.json``, and leaves all figures in ``.bench/accuracy.json``, from which ``--figures`` takes
 them where only the page has changed. ``--set fleet-development`` prints the targets of the fleets and every verdict that was not
 right, ``--subject replicators`` the tables of subjects with sets of their own. It takes a few minutes and no server.
 """
@@ -24,7 +24,7 @@ from tests.lab.fleet.sets import FLEET_SETS
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "accuracy" / "diagnosis.md"
-README = ROOT / "README.md"
+README, README_CHINESE = ROOT / "README.md", ROOT / "README.zh-CN.md"
 ALL = ROOT / ".bench" / "accuracy.json"
 _LIST, _MAPPING = re.compile(r"\[[^\[\]{}]*\]"), re.compile(r"\{[^{}]{0,240}\}")
 MEASURED = ROOT / "models" / "diagnosis" / "measured.json"
@@ -87,7 +87,7 @@ def main() -> None:
     if options.write:
         ALL.parent.mkdir(exist_ok=True)
         ALL.write_text(json.dumps(found, indent=1) + "\n")
-        for file in (PAGE, README):
+        for file in (PAGE, README, README_CHINESE):
             file.write_text(page(file.read_text(), found))
         MEASURED.write_text(measured_text(found))
     else:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from tests.accuracy.fleets import FLEETS_THAT_JUDGE, fleet_table
@@ -17,6 +17,17 @@ _MARKED = re.compile(r"(<!-- measured: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL
 _RULES = ("naive rule", "rho alone", "Burrow's rules", "majority")
 
 _SETS_OF_FLEETS = {"fleet-held-out": "Held-out fleets", "fleet-development": "Development fleets"}
+
+#: The README's table in Chinese: headings, and what a cluster shows.
+CHINESE = {
+    "what the cluster shows": "集群提供的数据",
+    "macro-F1 over causes": "原因的宏平均 F1",
+    "side right when answered": "给出答案时侧正确",
+    "unknown": "无法判定",
+    "the Helm chart's metric switches, and the admin API": "Helm chart 的指标开关，以及 admin API",
+    "the broker's default switches, and the admin API": "broker 的默认开关，以及 admin API",
+    "the broker's default switches alone": "只有 broker 的默认开关",
+}
 
 Figures = dict[str, Any]
 
@@ -34,6 +45,7 @@ def page(text: str, found: Figures) -> str:
         "attempts": attempts(found),
         "unmeasured": unmeasured(found),
         "readme": readme(found),
+        "readme_chinese": readme(found, CHINESE),
         "fleets": fleets(found),
         "summary": summary(found),
         "baselines": _by_set(found, baselines),
@@ -68,9 +80,16 @@ def subject_tables(found: Figures) -> dict[str, str]:
     }
 
 
-def readme(found: Figures) -> str:
-    """Figures by profile: of the held-out fleets, and of the held-out set of single faults until there are any."""
-    lines = [("what the cluster shows", "macro-F1 over causes", "side right when answered", "unknown")]
+def readme(found: Figures, words: Mapping[str, str] | None = None) -> str:
+    """Figures by profile: of the held-out fleets, and of the held-out set of single faults until there are any.
+
+    Parameters
+    ----------
+    words : mapping, optional
+        Words of another language by the English ones; all of them.
+    """
+    heads = ("what the cluster shows", "macro-F1 over causes", "side right when answered", "unknown")
+    lines = [heads if words is None else tuple(words[head] for head in heads)]
     fleets = found.get("fleets", {}).get(FLEETS_THAT_JUDGE, {})
     for profile, (evidence, of_fleets) in PROFILES.items():
         if of_fleets in fleets:
@@ -83,7 +102,8 @@ def readme(found: Figures) -> str:
                 ours["side"]["right_when_answered"],
                 ours["cause"]["unknown"],
             )
-        lines.append((profile, number(macro_f1, 3), percent(side["value"]), percent(unknown["value"])))
+        named = profile if words is None else words[profile]
+        lines.append((named, number(macro_f1, 3), percent(side["value"]), percent(unknown["value"])))
     return table(lines)
 
 

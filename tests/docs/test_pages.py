@@ -77,6 +77,19 @@ def test_files_that_a_page_names_exist(page):
     assert absent == []
 
 
+def test_chinese_readme_follows_the_english_one():
+    """The same commands in the same order, the same links and pictures, and as many headings."""
+    english, chinese = (
+        (ROOT / name).read_text(encoding="utf-8") for name in ("README.md", "README.zh-CN.md")
+    )
+    assert re.findall(r"```.*?```", chinese, re.S) == re.findall(r"```.*?```", english, re.S)
+    links = [re.findall(r"\]\(([^)]+)\)", text) for text in (english, chinese)]
+    assert links[0].pop(0) == "README.zh-CN.md"
+    assert links[1].pop(0) == "README.md"
+    assert sorted(links[0]) == sorted(links[1])
+    assert len(re.findall(r"^#+ ", chinese, re.M)) == len(re.findall(r"^#+ ", english, re.M))
+
+
 @pytest.mark.parametrize("page", sorted(set(PAGES) - set(HISTORY)), ids=page_name)
 def test_imports_that_a_page_shows_exist(page):
     shown = re.findall(r"^from throttlescope\.([\w.]+) import ([\w, ]+)$", page.read_text(), re.M)

@@ -1,0 +1,36 @@
+"""Sentences of ``models/messages/en/figures.py`` in Simplified Chinese. In: nothing. Out: the same keys and placeholders."""
+
+from __future__ import annotations
+
+SENTENCES = {
+    "figures.anomaly.stored": "存储的常见值，最严重的一分钟",
+    "figures.calibration.ideal": "正确率与所述一致",
+    "figures.calibration.hover": "置信度 %{{customdata}}：所述 %{{x:.2f}}，正确 %{{y:.3f}}<extra></extra>",
+    "figures.events.proves_nothing": "{limiter}：不能证明什么",
+    "figures.events.unproven": "{limiter}未知：未经证实",
+    "figures.permits.most": "permit，最多的消费者",
+    "figures.permits.fewest": "permit，最少的消费者",
+    "figures.lanes.no_broker": "抓取数据中没有名称的 broker",
+    "figures.lanes.use": "{lane}<br>{step}内最多用去阈值的 <b>%{{z:.0%}}</b><extra></extra>",
+    "figures.lanes.bound": "{lane}<br>起限制作用：同时限制了最多 <b>%{{customdata}}</b> 个订阅分区<extra></extra>",
+    "figures.rates.shared": "流出，共享{level}限流的全部对象",
+    "figures.rates.limit": "{level}限流阈值 {rate}，{set_by}",
+    "figures.rates.limit_until": "{level}限流阈值 {rate}，{set_by}，至 {time}",
+    "figures.rates.above": "↑ {limit}（高于本图）",
+    "figures.replay.simulated": "{time}：此后为模拟",
+    "figures.replay.drained": "{run}：{length}后消化完",
+    "figures.ribbon.truth": "录制脚本的实际操作",
+    "figures.ribbon.limit_changed": "限流有改动",
+    "figures.ribbon.moved": "迁移到 broker {broker}",
+    "figures.ribbon.restarted": "计数器重启（卸载、重启或新的派发器）",
+    "figures.ribbon.run": "{length}，置信度 {share}",
+    "figures.sparkline.none": "该范围内没有测得",
+    "figures.sparkline.constant": "始终为 {value}，末尾为 {newest}",
+    "figures.sparkline.range": "{low} 至 {high}，末尾为 {newest}",
+    "figures.sweep.never": "届时未消化完",
+    "figures.sweep.never.hover": "%{{x:~s}}：届时未消化完",
+    "figures.sweep.gone.hover": "%{{x:~s}}：%{{y:.3~s}} 分钟后消化完",
+    "figures.what_if.replayed": "按原样回放",
+    "figures.simulation.title": "{scenario}：限流引擎 {engine}，Pulsar {version}，种子 {seed}",
+    "figures.simulation.some": "{title}；{partitions} 个中积压最大的 {drawn} 个",
+}
