@@ -13,11 +13,12 @@ from throttlescope.models.messages.catalogue import UNITS, Message, message, pla
 from throttlescope.models.messages.en import SENTENCES as ALL
 from throttlescope.models.messages.limiting import FORMATS, limiting_factor
 
-#: Those that are used by calls of ``message`` and ``sentence``; the diagnosis makes its keys itself, see ``test_catalogue``.
+#: Those that are used by calls of ``message`` and ``sentence``; the diagnosis makes its keys itself, see ``test_catalogue``, and so does
+#: ``models/messages/limiting.py``.
 SENTENCES = {
     key: text
     for key, text in ALL.items()
-    if not key.startswith(("cause.", "symptom.", "truth_table.", "missing."))
+    if not key.startswith(("cause.", "symptom.", "truth_table.", "missing.", "limiting."))
 }
 
 ROOT = Path(__file__).parents[3]

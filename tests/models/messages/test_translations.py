@@ -1,0 +1,69 @@
+"""Translations: every sentence has one, of the English sentence as it is now, with the same placeholders."""
+
+from __future__ import annotations
+
+import re
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+from docs.generate.translations import TRANSLATIONS, TranslationFaults, faults
+from throttlescope.models.messages.language import HTML_CODES, LANGUAGES, NAMES
+from throttlescope.models.messages.unit_words import WORDS
+
+#: Keys that are written in English for now, with the reason.
+NOT_TRANSLATED: dict[str, str] = {}
+#: False: only modules that a language has are looked at.
+EVERY_MODULE = False
+
+ROOT = Path(__file__).parents[3]
+
+
+@pytest.fixture(params=TRANSLATIONS)
+def found(request) -> TranslationFaults:
+    return faults(request.param)
+
+
+@pytest.mark.parametrize("language", TRANSLATIONS)
+def test_every_sentence_is_translated(language):
+    missing = set(faults(language).missing)
+    if not EVERY_MODULE:
+        missing &= keys_of_modules(language)
+    assert sorted(missing - NOT_TRANSLATED.keys()) == []
+    assert sorted(NOT_TRANSLATED.keys() - missing) == [], "translated by now"
+
+
+def keys_of_modules(language: str) -> set[str]:
+    """English keys of the modules that the language has too."""
+    names = {path.stem for path in (ROOT / "models/messages" / language).glob("*.py")} - {"__init__"}
+    modules = [import_module(f"throttlescope.models.messages.en.{name}") for name in names]
+    assert modules
+    return {key for module in modules for key in module.SENTENCES}
+
+
+def test_no_translation_is_stale(found):
+    """``make translations`` records a new translation; see ``docs/generate/translations.py``."""
+    assert found.stale == []
+    assert found.unknown == []
+
+
+def test_placeholders_of_translations_are_the_same(found):
+    assert found.other_placeholders == []
+
+
+def test_each_language_has_words_of_units():
+    assert set(WORDS) == set(LANGUAGES) == set(NAMES) == set(HTML_CODES)
+
+
+@pytest.mark.parametrize("language", TRANSLATIONS)
+def test_each_counted_noun_is_translated(language):
+    """Nouns are given in English where something is counted."""
+    nouns = set()
+    for room in ("app", "models"):
+        for path in (ROOT / room).rglob("*.py"):
+            nouns |= set(
+                re.findall(r'(?<!\.)\bcounted\((?:[^()"]|\([^()]*\))*, "([a-z ]+)"', path.read_text())
+            )
+    assert len(nouns) > 10
+    assert sorted(nouns - WORDS[language].nouns.keys()) == []
