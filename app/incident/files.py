@@ -18,7 +18,7 @@ from throttlescope.app.incident.computed import ComputedResults
 from throttlescope.app.incident.evidence import evidence_queries, limits_at_verdict
 from throttlescope.app.incident.load import Incident
 from throttlescope.app.incident.remedies import verifying
-from throttlescope.app.presentation.advice import NO_COMMAND, NO_ROLL_BACK, document, recommendations_of
+from throttlescope.app.presentation.advice import document, no_command, no_roll_back, recommendations_of
 from throttlescope.app.presentation.output import write_csv, write_json
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.core.times import format_time
@@ -173,10 +173,12 @@ def commands_sh(incident: Incident, computed: ComputedResults) -> str:
     for number, one in enumerate(known, 1):
         lines += ["", f"{number}. {one.text}"]
         if not one.apply:
-            lines.append(NO_COMMAND)
+            lines.append(no_command())
             continue
         lines.append(one.apply)
-        lines += [sentence("incident.commands.roll_back"), one.roll_back] if one.roll_back else [NO_ROLL_BACK]
+        lines += (
+            [sentence("incident.commands.roll_back"), one.roll_back] if one.roll_back else [no_roll_back()]
+        )
     return _comments(lines)
 
 

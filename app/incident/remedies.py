@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 from throttlescope.app.incident.computed import ComputedResults
 from throttlescope.app.presentation import format as fmt
 from throttlescope.app.presentation.advice import (
-    NO_COMMAND,
-    NO_ROLL_BACK,
     PRIMARY,
     drain_within,
     lever_text,
+    no_command,
+    no_roll_back,
     recommendations_of,
     texts_of,
 )
@@ -37,9 +37,11 @@ from throttlescope.models.recommendation import Recommendation
 if TYPE_CHECKING:
     from throttlescope.transforms.deadlines import Deadlines
 
-_KINDS = {
-    kind: sentence(f"incident.forecasts.kind.{kind}") for kind in ("drain", "ttl", "quota_size", "quota_age")
-}
+_KINDS = ("drain", "ttl", "quota_size", "quota_age")
+
+
+def _kind_words(kind: str) -> str:
+    return sentence(f"incident.forecasts.kind.{kind}")
 
 
 # -- forecasts ----------------------------------------------------------------------------------
@@ -81,7 +83,7 @@ def deadline_text(found: Deadlines | None) -> str:
         ("quota_size", found.quota_size, "bytes"),
         ("quota_age", found.quota_age, "s"),
     ):
-        name = _KINDS[kind]
+        name = _kind_words(kind)
         if limit is None:
             parts.append(sentence("incident.deadlines.unknown", name=name))
         elif limit.value is None:
@@ -99,12 +101,12 @@ def forecasts(computed: ComputedResults) -> list[Block]:
         return [heading, Paragraph(_not_computed("forecasts", computed.why_not["forecasts"]))]
     if not computed.forecasts:
         return [heading, Paragraph(text(sentence("incident.forecasts.none")))]
-    rows = sorted(computed.forecasts, key=lambda row: (list(_KINDS).index(row["kind"]), row["method"]))
+    rows = sorted(computed.forecasts, key=lambda row: (_KINDS.index(row["kind"]), row["method"]))
     grid = Grid(
         ("What", "When (UTC)", "90 % interval (UTC)", "Probability", "Now", "Threshold", "Set by"),
         [
             [
-                text(_KINDS[row["kind"]]),
+                text(_kind_words(row["kind"])),
                 text(_when(row)),
                 text(_interval(row) if row["low_ms"] is not None else "-"),
                 text("-" if row["probability"] is None else fmt.percent(row["probability"])),
@@ -115,7 +117,9 @@ def forecasts(computed: ComputedResults) -> list[Block]:
             for row in rows
         ],
     )
-    notes = [text(f"{_capital(_KINDS[row['kind']])}: {row['consequence']} {row['basis']}") for row in rows]
+    notes = [
+        text(f"{_capital(_kind_words(row['kind']))}: {row['consequence']} {row['basis']}") for row in rows
+    ]
     made = text(sentence("incident.forecasts.made", at=fmt.moment(rows[0]["made_at_ms"])))
     return [heading, Paragraph(made), grid, Bullets(notes)]
 
@@ -179,7 +183,7 @@ def counterfactuals(computed: ComputedResults) -> list[Block]:
         at=fmt.moment(advice["at_ms"]),
         length=advice["target_s"],
         entries=fmt.exact(advice["backlog_entries"]),
-        primary=PRIMARY[advice["primary"]],
+        primary=PRIMARY[advice["primary"]].text,
     )
     error = message("advice.replay_error", percent=100 * advice["replay_error_share"]).text
     return [
@@ -233,7 +237,7 @@ def _recommendation(number: int, one: Recommendation) -> list[Block]:
         if command:
             blocks += [Paragraph(text(f"{label}:")), Code(command, "sh")]
     if not one.roll_back:
-        blocks.append(Paragraph(text(NO_ROLL_BACK if one.apply else NO_COMMAND)))
+        blocks.append(Paragraph(text(no_roll_back() if one.apply else no_command())))
     return blocks
 
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from throttlescope.app.incident import evidence, remedies
 from throttlescope.app.incident.computed import ComputedResults, RecomputedVerdict
 from throttlescope.app.incident.load import Incident
-from throttlescope.app.incident.timeline import SINCE_WORDS
+from throttlescope.app.incident.timeline import since_words
 from throttlescope.app.presentation import format as fmt
 from throttlescope.app.presentation.advice import recommendations_of, texts_of
 from throttlescope.app.presentation.answer import VerdictAnswer, answer
@@ -154,7 +154,7 @@ def _episode(incident: Incident) -> list[str]:
         return [sentence("incident.since.no_episode")]
     # A backlog that is gone has a length; an open one lasts until the moment of the report.
     length = _length_s(row["since_ms"], incident.at_ms if row["end_ms"] is None else row["end_ms"])
-    at, how = fmt.moment(row["since_ms"]), SINCE_WORDS[row["since_method"]]
+    at, how = fmt.moment(row["since_ms"]), since_words(row["since_method"])
     if row["since_method"] == "start_of_data":
         began = sentence("incident.since.began_before", at=at, length=length, how=how)
     else:

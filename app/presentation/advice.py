@@ -24,13 +24,21 @@ if TYPE_CHECKING:
 
 #: What the replays say as a whole, by :attr:`Counterfactuals.primary`.
 PRIMARY = {
-    "limiter": message("advice.primary.limiter").text,
-    "consumers": message("advice.primary.consumers").text,
-    "both": message("advice.primary.both").text,
-    None: message("advice.primary.none").text,
+    "limiter": message("advice.primary.limiter"),
+    "consumers": message("advice.primary.consumers"),
+    "both": message("advice.primary.both"),
+    None: message("advice.primary.none"),
 }
-NO_COMMAND = message("advice.no_command").text
-NO_ROLL_BACK = message("advice.no_roll_back").text
+
+
+def no_command() -> str:
+    """Where no command of pulsar-admin makes a change."""
+    return sentence("advice.no_command")
+
+
+def no_roll_back() -> str:
+    """Where no command rolls it back."""
+    return sentence("advice.no_roll_back")
 
 
 def facts(found: ReplayInputs, advice: Advice) -> dict[str, Any]:
@@ -103,7 +111,7 @@ def advice_report(found: ReplayInputs, advice: Advice, *, now_ms: int | None) ->
             ("then limited by", "left"),
         ],
         rows,
-        notes=[PRIMARY[known.primary]],
+        notes=[PRIMARY[known.primary].text],
     )
     error = message("advice.replay_error", percent=100 * known.error_share).text
     report: TextReport = [table]

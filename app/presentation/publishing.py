@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from throttlescope.app.presentation.causes import SET_BY_WORDS
+from throttlescope.app.presentation.causes import set_by_words
 from throttlescope.app.queries.publishing import Publishing, PublishTotal, PublishUse, StoppedProducers
 from throttlescope.models.messages.catalogue import sentence
 from throttlescope.models.messages.units import count, number, percent
@@ -74,7 +74,7 @@ def _limit_cells(one: PublishUse) -> list[str]:
     unknown = "not known" if one.set_by is None else "-"
     return [
         f"{_LEVELS[one.level]} {one.owner}",
-        "-" if one.set_by is None else SET_BY_WORDS.get(one.set_by, one.set_by.replace("_", " ")),
+        "-" if one.set_by is None else set_by_words(one.set_by),
         _rate(one.use_msg_per_s),
         unknown if one.rate_msg is None else count(one.rate_msg),
         percent(one.share_msg),
@@ -131,7 +131,7 @@ def _stopped(rows: Sequence[StoppedProducers], most: int | None) -> PublishTable
         [
             [
                 one.topic if one.partition < 0 else f"{one.topic}-partition-{one.partition}",
-                sentence(f"publishing.stopped.{one.policy}"), SET_BY_WORDS.get(one.set_by, one.set_by), count(one.backlog_bytes),
+                sentence(f"publishing.stopped.{one.policy}"), set_by_words(one.set_by), count(one.backlog_bytes),
                 count(one.quota_bytes), percent(one.share), _rate(one.rate_msg_per_s),
             ]
             for one in rows[:most]

@@ -61,6 +61,11 @@ def counted_of(number: str, noun: str, plural: str = "", *, one: bool) -> str:
     return f"{number} {other or (noun if one else plural or f'{noun}s')}"
 
 
+def plural(noun: str, number: int) -> str:
+    """What ``number`` things are called, by their English plural; one is written without its "s"."""
+    return words().nouns.get(noun) or (noun.removesuffix("s") if number == 1 else noun)
+
+
 def rate(value: float) -> str:
     """A rate without its unit, with fewer digits the larger it is: ``1,250``, ``12.5``, ``0.25``."""
     return f"{value:,.0f}" if value >= 100 else f"{value:,.1f}" if value >= 1 else f"{value:,.2g}"

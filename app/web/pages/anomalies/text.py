@@ -44,7 +44,7 @@ def explained(row: dict) -> str:
 def amount(value: float | None, signal: str) -> str:
     """A value in the unit of its signal."""
     if fmt.is_missing(value):
-        return fmt.MISSING
+        return fmt.missing()
     unit = UNITS.get(signal, "")
     return f"{fmt.short(value)}\N{NO-BREAK SPACE}{unit}" if unit else fmt.short(value)
 
@@ -52,7 +52,7 @@ def amount(value: float | None, signal: str) -> str:
 def usual(row: dict) -> str:
     """The band at the worst minute."""
     if row["high"] is None:
-        return sentence("anomalies.usual.samples") if row["signal"] == "samples" else fmt.MISSING
+        return sentence("anomalies.usual.samples") if row["signal"] == "samples" else fmt.missing()
     return f"{fmt.short(row['low'])} to {amount(row['high'], row['signal'])}"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dash import dcc, html
 
 from throttlescope.app.presentation import format as fmt
-from throttlescope.app.presentation.causes import SET_BY_WORDS
+from throttlescope.app.presentation.causes import set_by_words
 from throttlescope.app.presentation.links.subscription import SubscriptionPartition
 from throttlescope.app.web.address.limits import LimitsAddress
 from throttlescope.app.web.components.grid import NONE
@@ -53,7 +53,7 @@ def _row(one: LimitChangeEvent) -> list:
     key = SubscriptionPartition(
         change.key.cluster, change.key.topic, change.key.partition, change.key.subscription
     )
-    old_by, new_by = SET_BY_WORDS[change.old.set_by], SET_BY_WORDS[change.new.set_by]
+    old_by, new_by = set_by_words(change.old.set_by), set_by_words(change.new.set_by)
     if change.old.set_by == change.new.set_by:
         set_by = sentence("limits.changes.set_by", now=new_by)
     else:

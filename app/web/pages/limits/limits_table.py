@@ -7,7 +7,7 @@ from dataclasses import replace
 from dash import dcc, html
 
 from throttlescope.app.presentation import format as fmt
-from throttlescope.app.presentation.causes import LEVEL_WORDS, SET_BY_WORDS
+from throttlescope.app.presentation.causes import set_by_words
 from throttlescope.app.presentation.limits import KnownLimit, planned_read
 from throttlescope.app.presentation.links.subscription import SubscriptionPartition
 from throttlescope.app.web.address.limits import LimitsAddress
@@ -17,10 +17,11 @@ from throttlescope.app.web.components.shell import panel
 from throttlescope.app.web.data.limiters import LOOSE_SHARE, NEAR_SHARE, Known
 from throttlescope.ingest.contracts.vocabulary import LEVELS
 from throttlescope.models.messages.catalogue import sentence
+from throttlescope.models.messages.limiting import level_words
 
 _NEAR, _LOOSE = f"{NEAR_SHARE * 100:.0f} %", f"{LOOSE_SHARE * 100:.0f} %"
 
-#: Short forms for a column and for links; the full names are in :data:`SET_BY_WORDS`.
+#: Short forms for a column and for links; the full names are in :func:`set_by_words`.
 SET_BY_SHORT = {
     "subscription_policy": "subscription policy",
     "topic_policy": "topic policy",
@@ -137,7 +138,7 @@ def grid_row(row: dict) -> dict:
         "rate": rate,
         "rate_tip": rate_tip,
         "set_by": SET_BY_SHORT[row["r"]["set_by"]],
-        "set_by_tip": SET_BY_WORDS[row["r"]["set_by"]],
+        "set_by_tip": set_by_words(row["r"]["set_by"]),
         "share": NONE if row["share"] is None else fmt.percent(row["share"]),
         "near": f"{fmt.exact(row['near_minutes'])} of {fmt.exact(known)} m" if known else NONE,
         "proof": NONE if limit.rate is None else ("✓ evidence" if limit.events_prove else "prove nothing"),
@@ -167,7 +168,7 @@ def toggles(address: LimitsAddress) -> list:
     """Levels and who set them, as links that add one to the filter or remove it."""
     return [
         html.Span("level", className="quiet"),
-        *(_toggle(address, "levels", level, LEVEL_WORDS[level]) for level in LEVELS),
+        *(_toggle(address, "levels", level, level_words(level)) for level in LEVELS),
         html.Span("set by", className="quiet"),
         *(
             _toggle(address, "set_by", word, label)
@@ -222,7 +223,7 @@ def not_known(known: Known) -> list:
     if known.observed_ms is None or not missing:
         return []
     levels = [
-        sentence("limits.unknown.level", level=LEVEL_WORDS[level], number=fmt.exact(count))
+        sentence("limits.unknown.level", level=level_words(level), number=fmt.exact(count))
         for level, count in missing
     ]
     text = sentence("limits.unknown", levels=levels, subscriptions=fmt.exact(known.subscriptions))

@@ -8,7 +8,7 @@ import json
 from dash import dcc, html
 
 from throttlescope.app.presentation import format as fmt
-from throttlescope.app.presentation.causes import LEVEL_WORDS, SET_BY_WORDS
+from throttlescope.app.presentation.causes import set_by_words
 from throttlescope.app.presentation.limits import KnownLimit
 from throttlescope.app.presentation.links.paths import LIMITS_PATH
 from throttlescope.app.presentation.links.subscription import SubscriptionAddress, SubscriptionPartition
@@ -20,6 +20,7 @@ from throttlescope.ingest.contracts.vocabulary import LEVELS, UNITS
 from throttlescope.ingest.core.topic_name import part_word
 from throttlescope.models.diagnosis.thresholds import READ_BATCH_ENTRIES_5, READ_SIZE_BYTES
 from throttlescope.models.messages.catalogue import sentence
+from throttlescope.models.messages.limiting import level_words
 from throttlescope.transforms.limits import Rung
 
 _LONGEST_BODY = 20_000
@@ -62,7 +63,7 @@ def in_force(found: Subject) -> html.Section:
             [sentence("limits.in_force.unread_why"), sentence("limits.in_force.unread_means")],
         )
         return section("In force", [body])
-    rows, missing = [], [LEVEL_WORDS[level] for level in LEVELS if level not in found.levels]
+    rows, missing = [], [level_words(level) for level in LEVELS if level not in found.levels]
     for level in LEVELS:
         for unit in UNITS:
             if level in found.levels:
@@ -167,7 +168,7 @@ def _rung_row(rung: Rung, before: list[Rung], after: list[Rung]) -> list:
     mine = [other for other in before if other.level == rung.level]
     winner = next((other for other in mine if other.wins), None)
     gap = next((other for other in mine if not other.is_known), None)
-    by = "" if winner is None else SET_BY_WORDS[winner.set_by]
+    by = "" if winner is None else set_by_words(winner.set_by)
     if rung.wins:
         effect = html.Strong(sentence("limits.record.wins"))
     elif not rung.is_known and winner is None:
@@ -179,15 +180,15 @@ def _rung_row(rung: Rung, before: list[Rung], after: list[Rung]) -> list:
     elif winner is not None:
         effect = sentence("limits.record.nothing_hidden")
     elif gap is not None and rung.sets:
-        effect = sentence("limits.record.undecided", unread=SET_BY_WORDS[gap.set_by])
+        effect = sentence("limits.record.undecided", unread=set_by_words(gap.set_by))
     elif gap is not None:
         effect = sentence("limits.record.sets_nothing")
     elif any(other.level == rung.level for other in after):
         effect = sentence("limits.record.sets_nothing_next")
     else:
         effect = sentence("limits.record.sets_nothing_last")
-    level = "" if mine else html.Strong(LEVEL_WORDS[rung.level])
-    return [level, SET_BY_WORDS[rung.set_by], _says(rung), effect]
+    level = "" if mine else html.Strong(level_words(rung.level))
+    return [level, set_by_words(rung.set_by), _says(rung), effect]
 
 
 def _says(rung: Rung) -> str:

@@ -9,11 +9,11 @@ from dash import html
 
 from throttlescope.app.presentation import format as fmt
 from throttlescope.app.presentation.advice import (
-    NO_COMMAND,
-    NO_ROLL_BACK,
     PRIMARY,
     drain_within,
     lever_text,
+    no_command,
+    no_roll_back,
     recommendations_of,
     texts_of,
 )
@@ -77,7 +77,7 @@ def _recommendation(number: int, one: Recommendation) -> html.Article:
         if command:
             parts.append(_command(label, command))
     if not one.roll_back:
-        parts.append(html.P(NO_ROLL_BACK if one.apply else NO_COMMAND, className="facts"))
+        parts.append(html.P(no_roll_back() if one.apply else no_command(), className="facts"))
     if one.risks:
         risks = " ".join(risk.text for risk in one.risks)
         parts.append(html.P([html.Strong("Risk: "), hostile_sentence(risks)], className="risk"))
@@ -131,7 +131,7 @@ def _counterfactuals(found: Mapping[str, Any]) -> html.Details:
     notes += texts_of(found["notes"])
     return html.Details(
         [
-            html.Summary(["Counterfactuals: ", PRIMARY[found["primary"]]]),
+            html.Summary(["Counterfactuals: ", PRIMARY[found["primary"]].text]),
             plain_table(
                 (
                     "Without",

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dash import Dash, Input, Output, html
 
 from throttlescope.app.presentation import format as fmt
-from throttlescope.app.presentation.causes import LEVEL_WORDS, SET_BY_WORDS, UNIT_WORDS, limiter_words
+from throttlescope.app.presentation.causes import limiter_words, set_by_words
 from throttlescope.app.presentation.links.subscription import SubscriptionAddress, SubscriptionPartition
 from throttlescope.app.web.components.grid import or_none
 from throttlescope.app.web.components.parts import (
@@ -27,6 +27,7 @@ from throttlescope.models.diagnosis.neighbours import QuotaUse
 from throttlescope.models.diagnosis.slowest import SlowConsumers
 from throttlescope.models.episodes.before_after import Compared, Side
 from throttlescope.models.messages.catalogue import message, sentence
+from throttlescope.models.messages.limiting import kind_words, level_words
 
 MOST_ROWS = 12
 
@@ -168,15 +169,15 @@ def _change(one: Compared) -> html.Li:
     ]
     what = sentence(
         f"subscription.changes.what.{change.kind}",
-        level=LEVEL_WORDS[change.level],
-        unit=UNIT_WORDS[change.unit],
+        level=level_words(change.level),
+        unit=kind_words(change.unit),
     )
     text = message(
         "subscription.changes.change",
         what=html.Strong(what),
         old=change.old.text(change.unit),
         new=change.new.text(change.unit),
-        set_by=SET_BY_WORDS.get(change.new.set_by, change.new.set_by),
+        set_by=set_by_words(change.new.set_by),
         seen=fmt.moment(change.new_from_ms),
         since=fmt.clock(change.old_until_ms),
     )

@@ -8,7 +8,7 @@ from typing import Any
 
 from dash import dcc, html
 
-from throttlescope.app.incident.timeline import SINCE_WORDS
+from throttlescope.app.incident.timeline import since_words
 from throttlescope.app.presentation import format as fmt
 from throttlescope.app.presentation.advice import PRIMARY, lever_text
 from throttlescope.app.presentation.episodes import gain_text
@@ -38,7 +38,7 @@ def this_backlog(found: StoredOutlook, address: SubscriptionAddress) -> list[htm
         html.P(
             [
                 html.Strong(f"{_duration(row)} "),
-                html.Span(f"{_capital(SINCE_WORDS[row['since_method']])}.", className="quiet"),
+                html.Span(f"{_capital(since_words(row['since_method']))}.", className="quiet"),
             ]
         ),
         html.P(
@@ -121,7 +121,7 @@ def counterfactual(found: Mapping[str, Any] | None) -> list:
             html.P([sentence("subscription.backlog.no_counterfactual"), " ", failed], className="quiet"),
         ]
     later = fmt.duration((found["horizon_s"] or 0) * SECOND_MS)
-    primary = PRIMARY.get(found["primary"], PRIMARY[None])
+    primary = PRIMARY.get(found["primary"], PRIMARY[None]).text
     rows = [html.Li(_without(one, later)) for one in found["tried"] or ()]
     differs = [" ", sentence("subscription.backlog.verdict_differs")] if found["agrees"] is False else []
     parts = [

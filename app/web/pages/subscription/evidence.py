@@ -33,7 +33,6 @@ _WEIGHTS = {
     "against": ("\N{MINUS SIGN}", "speaks against it"),
     "neutral": ("·", "neither"),
 }
-_QUERY_HINT = sentence("subscription.evidence.query_hint")
 
 
 def _evidence_row(row: dict, view: SubscriptionView, minutes: pd.DataFrame) -> html.Li:
@@ -48,7 +47,9 @@ def _evidence_row(row: dict, view: SubscriptionView, minutes: pd.DataFrame) -> h
     query = []
     if row["promql"]:
         shown = html.Details([html.Summary("PromQL"), html.Code(fmt.name(row["promql"], 4_000))])
-        console = dcc.Link("open", href=promql_href(row["promql"], view), title=_QUERY_HINT)
+        console = dcc.Link(
+            "open", href=promql_href(row["promql"], view), title=sentence("subscription.evidence.query_hint")
+        )
         query.append(html.Div([shown, console, copy_button(row["promql"])], className="promql"))
     return html.Li(
         [
