@@ -75,7 +75,7 @@ def _with_use(words: str, limit: KnownLimit) -> str:
 
 def evidence(incident: Incident) -> list[Block]:
     """The evidence for and against the cause, with its PromQL."""
-    verdict = incident.verdict
+    verdict = incident.worded
     if verdict is None:
         return [
             Heading(2, text("Evidence")),
@@ -189,7 +189,7 @@ def _limit(limit: KnownLimit) -> list[TextBlock]:
 
 def other_findings(incident: Incident) -> list[Block]:
     """Contributing causes, and the answer of the naive rule."""
-    verdict = incident.verdict
+    verdict = incident.worded
     if verdict is None:
         return []
     side = SIDES[verdict["naive_side"]].label

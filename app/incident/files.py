@@ -26,6 +26,7 @@ from throttlescope.ingest.core.topic_name import is_scalable, part_text
 from throttlescope.models.diagnosis import promql
 from throttlescope.models.diagnosis.window import SubscriptionKey
 from throttlescope.models.messages.catalogue import message, sentence
+from throttlescope.models.messages.stored import MESSAGES
 from throttlescope.models.messages.units import visible
 
 #: The fields of a limit, without the time of the reading.
@@ -54,7 +55,9 @@ def verdicts_json(incident: Incident, computed: ComputedResults) -> str:
                 },
             },
             "episode": _without_date(incident.episode),
-            "forecasts": computed.forecasts,
+            "forecasts": None
+            if computed.forecasts is None
+            else [_without_date(row) for row in computed.forecasts],
             "advice": None if computed.advice is None else document(computed.advice),
             "consumers": None if computed.consumers is None else computed.consumers.to_row(),
             "limit_used_by": [asdict(one) for one in computed.neighbours or ()],
@@ -209,7 +212,12 @@ def _lines(whole: str) -> str:
 
 
 def _without_date(row: Mapping[str, Any] | None) -> dict[str, Any] | None:
-    return None if row is None else {name: value for name, value in row.items() if name != "date"}
+    """A row for programs: without the column of partitions, and without what renders its text in other languages."""
+    return (
+        None
+        if row is None
+        else {name: value for name, value in row.items() if name not in ("date", MESSAGES)}
+    )
 
 
 def _json(value: Any) -> str:

@@ -31,6 +31,7 @@ from throttlescope.app.presentation.blocks import (
 from throttlescope.ingest.core.times import SECOND_MS
 from throttlescope.models.messages.catalogue import Message, message, sentence
 from throttlescope.models.messages.limiting import limiting_factor
+from throttlescope.models.messages.stored import forecast_in_language
 from throttlescope.models.messages.units import duration
 from throttlescope.models.recommendation import Recommendation
 
@@ -101,7 +102,10 @@ def forecasts(computed: ComputedResults) -> list[Block]:
         return [heading, Paragraph(_not_computed("forecasts", computed.why_not["forecasts"]))]
     if not computed.forecasts:
         return [heading, Paragraph(text(sentence("incident.forecasts.none")))]
-    rows = sorted(computed.forecasts, key=lambda row: (_KINDS.index(row["kind"]), row["method"]))
+    rows = sorted(
+        map(forecast_in_language, computed.forecasts),
+        key=lambda row: (_KINDS.index(row["kind"]), row["method"]),
+    )
     grid = Grid(
         ("What", "When (UTC)", "90 % interval (UTC)", "Probability", "Now", "Threshold", "Set by"),
         [

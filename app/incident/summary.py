@@ -23,6 +23,7 @@ from throttlescope.ingest.core.times import MINUTE_MS, SECOND_MS
 from throttlescope.ingest.core.topic_name import part_word
 from throttlescope.models.backlog_age import backlog_age
 from throttlescope.models.messages.catalogue import sentence
+from throttlescope.models.messages.stored import forecast_in_language
 from throttlescope.models.throttling.replay.notes import FAR_OFF_SHARE
 
 
@@ -187,7 +188,7 @@ def _this_cause(incident: Incident) -> list[str]:
 def _why(incident: Incident, computed: ComputedResults, judged: VerdictAnswer | None) -> list[TextBlock]:
     if judged is None:
         return [text(sentence("incident.why.no_verdict"))]
-    why = incident.verdict["why"]
+    why = incident.worded["why"]
     first = sentence("incident.why.rule", answer=judged.title, why=why) if why else judged.title
     rows = [first, *judged.why]
     if computed.consumers is not None and computed.consumers.slow:
@@ -237,7 +238,9 @@ def _deadline(incident: Incident, computed: ComputedResults) -> list[TextBlock]:
     if computed.forecasts is None:
         return [text(sentence("incident.deadlines.not_computed", why=computed.why_not["forecasts"]))]
     loss = remedies.nearest_loss(computed.forecasts)
-    rows = [] if loss is None else [f"{remedies.forecast_text(loss)} {loss['consequence']}"]
+    rows = []
+    if loss is not None:
+        rows.append(f"{remedies.forecast_text(loss)} {forecast_in_language(loss)['consequence']}")
     rows.append(remedies.deadline_text(computed.deadlines))
     rows += [remedies.forecast_text(row) for row in computed.forecasts if row["kind"] == "drain"]
     end_ms = None if incident.episode is None else incident.episode["end_ms"]
@@ -269,7 +272,7 @@ def _not_helping(computed: ComputedResults, judged: VerdictAnswer | None) -> lis
 
 def _missing(incident: Incident, computed: ComputedResults) -> list[TextBlock]:
     rows = ["A verdict."] if incident.verdict is None else []
-    for one in (incident.verdict or {}).get("missing_evidence") or ():
+    for one in (incident.worded or {}).get("missing_evidence") or ():
         what, fix = _sentence(one["what"]), _sentence(one["fix"])
         rows.append(sentence("incident.missing.evidence", what=what, fix=fix))
     if incident.minutes.empty:

@@ -17,6 +17,7 @@ from throttlescope.models.backlog_age import BacklogAge
 from throttlescope.models.diagnosis.causes import THROTTLED, UNKNOWN
 from throttlescope.models.diagnosis.known_bugs import bugs_behind
 from throttlescope.models.messages.catalogue import sentence
+from throttlescope.models.messages.stored import verdict_in_language
 
 _REASONS = 3
 _BUGS = 3
@@ -83,6 +84,7 @@ def answer(
     age : BacklogAge, optional
         Of the oldest entry at the window's end.
     """
+    verdict = verdict_in_language(verdict)
     cause = CAUSES[verdict["cause"]]
     side = SIDES[verdict["naive_side"]]
     agrees = verdict["naive_side"] == verdict["side"]

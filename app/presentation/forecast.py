@@ -9,6 +9,7 @@ from throttlescope.app.presentation.output import freshness, print_table
 from throttlescope.app.presentation.verdicts import subscription_text
 from throttlescope.ingest.core.times import SECOND_MS
 from throttlescope.models.messages.catalogue import sentence
+from throttlescope.models.messages.stored import forecast_in_language
 from throttlescope.models.messages.units import count, counted, duration_text, minute_text, percent
 
 if TYPE_CHECKING:
@@ -21,13 +22,14 @@ _KINDS = tuple(_WHAT)
 
 def exported(row: Mapping[str, Any]) -> dict[str, Any]:
     """One forecast as it is printed in JSON."""
-    return {name: value for name, value in row.items() if name != "date"}
+    return {name: value for name, value in forecast_in_language(row).items() if name != "date"}
 
 
 def print_forecasts(rows: Sequence[Mapping[str, Any]], *, made_ms: int, now_ms: int) -> None:
     """Print one line per forecast, the subscription with the nearest loss first, then what happens and the basis of the forecast."""
     rows = sorted(
-        rows, key=lambda row: (_nearest_loss(row, rows), subscription_text(row), _KINDS.index(row["kind"]))
+        map(forecast_in_language, rows),
+        key=lambda row: (_nearest_loss(row, rows), subscription_text(row), _KINDS.index(row["kind"])),
     )
     cells = [
         [

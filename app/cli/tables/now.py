@@ -11,6 +11,7 @@ from throttlescope.ingest.contracts.vocabulary import UNITS
 from throttlescope.ingest.core.topic_name import is_scalable, part_word
 from throttlescope.models.diagnosis.window import SubscriptionKey
 from throttlescope.models.messages.catalogue import sentence
+from throttlescope.models.messages.stored import verdict_in_language
 from throttlescope.models.messages.units import count, duration_text, minute_text, number, percent, visible
 
 if TYPE_CHECKING:
@@ -96,6 +97,7 @@ def _lines_of(row: Mapping[str, Any], answer: NowAnswer) -> list[str]:
     limiter = f" by {row['limiter']}" if row["limiter"] else ""
     variant = f", {row['variant']}" if row["variant"] else ""
     sure = f" ({percent(row['confidence'])} sure)" if row["confidence"] else ""
+    row = verdict_in_language(row)
     lines = [
         f"{subscription_text(row)}: {row['cause']}{limiter}{variant}{sure}",
         f"  window     {_window(row)}",

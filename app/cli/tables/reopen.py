@@ -8,6 +8,7 @@ from throttlescope.app.presentation.output import freshness, print_table, write_
 from throttlescope.app.presentation.verdicts import subscription_text
 from throttlescope.ingest.core.times import format_time
 from throttlescope.models.messages.catalogue import sentence
+from throttlescope.models.messages.stored import verdict_in_language
 from throttlescope.models.messages.units import count, minute_text, percent
 
 if TYPE_CHECKING:
@@ -28,11 +29,11 @@ _SHOWN = (
 def document(found: Reopened) -> dict[str, Any]:
     """Everything as plain values."""
     return {
-        "stored": found.stored,
+        "stored": verdict_in_language(found.stored),
         "made_ms": found.made_ms,
         "signals_version": found.signals_version,
         "repaired": found.repaired,
-        "again": found.again.to_row(),
+        "again": verdict_in_language(found.again.to_row()),
         "differences": {name: {"then": then, "now": now} for name, (then, now) in found.differences.items()},
         "minutes": found.minutes,
     }
@@ -40,7 +41,7 @@ def document(found: Reopened) -> dict[str, Any]:
 
 def print_reopened(found: Reopened, *, now_ms: int) -> None:
     """Print the verdict then and now, its evidence and its minutes."""
-    stored, again = found.stored, found.again.to_row()
+    stored, again = map(verdict_in_language, (found.stored, found.again.to_row()))
     print_table(
         [("", "left"), ("then", "left"), ("today's rules", "left")],
         [

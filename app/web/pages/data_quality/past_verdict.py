@@ -28,6 +28,7 @@ from throttlescope.ingest.core.times import MINUTE_MS, format_time
 from throttlescope.models.diagnosis.reopen import Reopened
 from throttlescope.models.diagnosis.verdict import RULES_VERSION
 from throttlescope.models.messages.catalogue import sentence
+from throttlescope.models.messages.stored import verdict_in_language
 
 _ROWS = (
     ("cause", "Cause"), ("side", "Side"), ("limiter", "Limiter"), ("variant", "Form"), ("confidence", "Confidence"),
@@ -154,7 +155,7 @@ def identity(key: SubscriptionPartition, at_ms: int | None) -> html.P:
 
 def opened(found: Reopened, key: SubscriptionPartition) -> list:
     """The stored verdict next to the result of today's rules for the same minutes, its evidence and the minutes."""
-    stored, today = found.stored, found.again.to_row()
+    stored, today = map(verdict_in_language, (found.stored, found.again.to_row()))
     command = _command(key, stored)
     return [
         section(
