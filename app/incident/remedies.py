@@ -97,7 +97,7 @@ def deadline_text(found: Deadlines | None) -> str:
 
 def forecasts(computed: ComputedResults) -> list[Block]:
     """When the backlog is gone, which deadline comes before, and the basis of both."""
-    heading = Heading(2, text("Forecasts"))
+    heading = Heading(2, text(sentence("label.forecasts")))
     if computed.forecasts is None:
         return [heading, Paragraph(_not_computed("forecasts", computed.why_not["forecasts"]))]
     if not computed.forecasts:
@@ -107,7 +107,15 @@ def forecasts(computed: ComputedResults) -> list[Block]:
         key=lambda row: (_KINDS.index(row["kind"]), row["method"]),
     )
     grid = Grid(
-        ("What", "When (UTC)", "90 % interval (UTC)", "Probability", "Now", "Threshold", "Set by"),
+        (
+            sentence("label.what"),
+            sentence("label.when_utc"),
+            "90 % interval (UTC)",
+            sentence("label.probability_title"),
+            sentence("label.now_title"),
+            sentence("label.threshold"),
+            sentence("label.set_by"),
+        ),
         [
             [
                 text(_kind_words(row["kind"])),
@@ -141,7 +149,7 @@ def _interval(row: Mapping[str, Any]) -> str:
         return "not known"
     low = fmt.moment(row["low_ms"]).removesuffix(" UTC")
     if row["state"] != "expected":
-        return f"not before {low}"
+        return sentence("label.not_before", time=low)
     return f"{low} to {'open' if row['high_ms'] is None else fmt.moment(row['high_ms']).removesuffix(' UTC')}"
 
 
@@ -176,11 +184,11 @@ def counterfactuals(computed: ComputedResults) -> list[Block]:
         ),
     ]
     heads = (
-        "Without",
+        sentence("label.without"),
         sentence("incident.counterfactuals.backlog", length=advice["target_s"]),
         sentence("incident.counterfactuals.gain"),
-        "Gone in",
-        "Then limited by",
+        sentence("label.gone_in"),
+        sentence("label.then_limited_by"),
     )
     replay = sentence(
         "incident.counterfactuals.replay",
@@ -200,7 +208,7 @@ def counterfactuals(computed: ComputedResults) -> list[Block]:
 
 def _span(span: Mapping[str, Any]) -> str:
     low, high = fmt.exact(round(span["low"])), fmt.exact(round(span["high"]))
-    return low if low == high else f"{low} to {high}"
+    return low if low == high else sentence("label.range_words", low=low, high=high)
 
 
 # -- what to change -----------------------------------------------------------------------------
@@ -208,7 +216,7 @@ def _span(span: Mapping[str, Any]) -> str:
 
 def what_to_change(computed: ComputedResults) -> list[Block]:
     """Recommendations with command, rollback, risk and check; and what will not help."""
-    heading = Heading(2, text("What to change"))
+    heading = Heading(2, text(sentence("label.what_to_change")))
     advice = computed.advice
     if advice is None:
         return [heading, Paragraph(_not_computed("recommendations", computed.why_not["advice"]))]
@@ -229,15 +237,18 @@ def what_to_change(computed: ComputedResults) -> list[Block]:
 def _recommendation(number: int, one: Recommendation) -> list[Block]:
     facts: list[tuple[str, list[TextBlock]]] = []
     if one.gone_in is not None:
-        facts.append(("Gone in", [text(one.gone_in.text)]))
-    facts.append(("Then limited by", [text(limiting_factor(one.next_limiting_factor))]))
+        facts.append((sentence("label.gone_in"), [text(one.gone_in.text)]))
+    facts.append((sentence("label.then_limited_by"), [text(limiting_factor(one.next_limiting_factor))]))
     if one.risks:
-        facts.append(("Risk", [text(risk.text) for risk in one.risks]))
+        facts.append((sentence("label.risk"), [text(risk.text) for risk in one.risks]))
     if one.checks:
         rows = [text(Name(check.query), f" {check.expected.text}.") for check in one.checks]
-        facts.append(("How to verify", rows))
+        facts.append((sentence("label.how_to_verify"), rows))
     blocks: list[Block] = [Heading(3, text(f"{number}. {one.text}")), Facts(facts)]
-    for label, command in (("Command, not executed", one.apply), ("Rollback, not executed", one.roll_back)):
+    for label, command in (
+        (sentence("label.command_not_executed"), one.apply),
+        (sentence("label.rollback_not_executed"), one.roll_back),
+    ):
         if command:
             blocks += [Paragraph(text(f"{label}:")), Code(command, "sh")]
     if not one.roll_back:

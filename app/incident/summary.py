@@ -32,15 +32,18 @@ def facts(incident: Incident, computed: ComputedResults, pictures: Sequence[str]
     judged = None if incident.verdict is None else _answer(incident)
     return Facts(
         [
-            ("What", _what(incident)),
-            ("Since when", _since(incident)),
-            ("Why", _why(incident, computed, judged)),
-            ("How sure", _sure(incident, computed, judged)),
-            ("Limiter", evidence.limiter(incident)),
+            (sentence("label.what"), _what(incident)),
+            (sentence("label.since_when"), _since(incident)),
+            (sentence("label.why"), _why(incident, computed, judged)),
+            (sentence("label.how_sure"), _sure(incident, computed, judged)),
+            (sentence("label.limiter"), evidence.limiter(incident)),
             (sentence("incident.deadlines.heading"), _deadline(incident, computed)),
-            ("Do first", _first(computed, judged)),
-            ("Will not help", _not_helping(computed, judged)),
-            ("Missing", [*_missing(incident, computed), *map(text, pictures)] or [text("Nothing.")]),
+            (sentence("label.do_first"), _first(computed, judged)),
+            (sentence("label.will_not_help"), _not_helping(computed, judged)),
+            (
+                sentence("label.missing"),
+                [*_missing(incident, computed), *map(text, pictures)] or [text(sentence("label.nothing"))],
+            ),
         ]
     )
 
@@ -72,7 +75,11 @@ def title(incident: Incident) -> TextBlock:
 def _subject(incident: Incident) -> list[str | Name]:
     """The subscription, or the replicator by its remote cluster."""
     remote = remote_cluster(incident.key.subscription)
-    return [Name(incident.key.subscription)] if remote is None else ["Replicator to ", Name(remote)]
+    return (
+        [Name(incident.key.subscription)]
+        if remote is None
+        else [sentence("label.replicator_to"), Name(remote)]
+    )
 
 
 def as_of(incident: Incident) -> TextBlock:
@@ -90,9 +97,19 @@ def _what(incident: Incident) -> list[TextBlock]:
     partition = "" if key.partition < 0 else f", {part_word(key.topic)} {key.partition}"
     remote = remote_cluster(key.subscription)
     if remote is None:
-        parts = ["Subscription ", Name(key.subscription), " of topic ", Name(key.topic)]
+        parts = [
+            sentence("label.subscription_title"),
+            Name(key.subscription),
+            sentence("label.of_topic"),
+            Name(key.topic),
+        ]
     else:
-        parts = ["Replicator to cluster ", Name(remote), " of topic ", Name(key.topic)]
+        parts = [
+            sentence("label.replicator_to_cluster"),
+            Name(remote),
+            sentence("label.of_topic"),
+            Name(key.topic),
+        ]
     rows = [text(*parts, f"{partition}, cluster ", Name(key.cluster), "."), text(_backlog(incident))]
     if incident.newest_backlog is not None and incident.newest_backlog[0] > incident.at_ms:
         rows.append(text(_newest(incident)))
@@ -267,11 +284,11 @@ def _not_helping(computed: ComputedResults, judged: VerdictAnswer | None) -> lis
     rows = [] if judged is None else [judged.never]
     if computed.advice:
         rows += texts_of(computed.advice["not_helping"])
-    return [text(one) for one in rows or ("Not known.",)]
+    return [text(one) for one in rows or (sentence("label.not_known_title"),)]
 
 
 def _missing(incident: Incident, computed: ComputedResults) -> list[TextBlock]:
-    rows = ["A verdict."] if incident.verdict is None else []
+    rows = [sentence("label.a_verdict")] if incident.verdict is None else []
     for one in (incident.worded or {}).get("missing_evidence") or ():
         what, fix = _sentence(one["what"]), _sentence(one["fix"])
         rows.append(sentence("incident.missing.evidence", what=what, fix=fix))

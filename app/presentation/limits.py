@@ -84,7 +84,7 @@ class KnownLimit:
             rate = (
                 f"{fmt.exact(self.rate)}\N{NO-BREAK SPACE}{'entries' if self.counts == 'entries' else 'msg'}"
             )
-        return f"{rate} per {self.period_s or 1}\N{NO-BREAK SPACE}s"
+        return sentence("label.per_seconds", rate=rate, period=self.period_s or 1)
 
     def speed(self) -> str:
         """Per second: ``50 msg/s``, ``1 MiB/s``."""

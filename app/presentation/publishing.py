@@ -62,8 +62,8 @@ def _limits(rows: Sequence[PublishUse], found: Publishing, most: int | None) -> 
     return PublishTable(
         sentence("publishing.limits.title"),
         (
-            ("limit of", "left"), ("set by", "left"), ("msg/s", "right"), ("limit", "right"), ("use", "right"),
-            ("bytes/s", "right"), ("limit", "right"), ("use", "right"), ("pauses/min", "right"),
+            (sentence("label.limit_of_heading"), "left"), (sentence("label.set_by_heading"), "left"), (sentence("label.msg_per_s"), "right"), (sentence("label.limit_heading"), "right"), (sentence("label.use"), "right"),
+            (sentence("label.bytes_per_s"), "right"), (sentence("label.limit_heading"), "right"), (sentence("label.use"), "right"), (sentence("label.pauses_per_min"), "right"),
         ),
         [_limit_cells(one) for one in rows[:most]],
         (sentence(f"publishing.limits.{note}"), *_cut(rows, most)),
@@ -89,8 +89,8 @@ def _groups(rows: Sequence[PublishUse], most: int | None) -> PublishTable:
     return PublishTable(
         sentence("publishing.groups.title"),
         (
-            ("resource group", "left"), ("namespaces", "left"), ("msg/s", "right"), ("limit", "right"), ("bytes/s", "right"),
-            ("limit", "right"), ("enforced", "left"),
+            (sentence("label.resource_group"), "left"), (sentence("label.namespaces"), "left"), (sentence("label.msg_per_s"), "right"), (sentence("label.limit_heading"), "right"), (sentence("label.bytes_per_s"), "right"),
+            (sentence("label.limit_heading"), "right"), (sentence("label.enforced"), "left"),
         ),
         [
             [
@@ -107,8 +107,8 @@ def _totals(title: str, rows: Sequence[PublishTotal], most: int | None) -> Publi
     return PublishTable(
         title,
         (
-            ("name", "left"), ("msg/s", "right"), ("limits, sum", "right"), ("bytes/s", "right"), ("limits, sum", "right"),
-            ("topics", "right"), ("limits read of", "right"), ("limited", "right"), ("pauses/min", "right"),
+            (sentence("label.name_heading"), "left"), (sentence("label.msg_per_s"), "right"), (sentence("label.limits_sum"), "right"), (sentence("label.bytes_per_s"), "right"), (sentence("label.limits_sum"), "right"),
+            (sentence("label.topics"), "right"), (sentence("label.limits_read_of"), "right"), (sentence("label.limited"), "right"), (sentence("label.pauses_per_min"), "right"),
         ),
         [
             [
@@ -125,8 +125,8 @@ def _stopped(rows: Sequence[StoppedProducers], most: int | None) -> PublishTable
     return PublishTable(
         sentence("publishing.stopped.title"),
         (
-            ("topic", "left"), ("what the quota does", "left"), ("set by", "left"), ("backlog, bytes", "right"),
-            ("quota, bytes", "right"), ("use", "right"), ("published, msg/s", "right"),
+            (sentence("label.topic"), "left"), (sentence("label.what_the_quota_does"), "left"), (sentence("label.set_by_heading"), "left"), (sentence("label.backlog_bytes"), "right"),
+            (sentence("label.quota_bytes"), "right"), (sentence("label.use"), "right"), (sentence("label.published_msg_per_s_heading"), "right"),
         ),
         [
             [

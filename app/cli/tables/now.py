@@ -51,7 +51,7 @@ def print_now(answer: NowAnswer, *, now_ms: int) -> None:
         else:
             lines += ["", sentence("tables.now.healthy", subscriptions=named)]
     lines.append("")
-    lines += [f"Note: {note}" for note in answer.notes]
+    lines += [sentence("label.note_line", text=note) for note in answer.notes]
     versions = ", ".join(sorted({row["rules_version"] for row in rows})) or "-"
     lines.append(
         sentence(
@@ -96,14 +96,14 @@ def _lines_of(row: Mapping[str, Any], answer: NowAnswer) -> list[str]:
     key = SubscriptionKey(*(row[name] for name in SubscriptionKey._fields))
     limiter = f" by {row['limiter']}" if row["limiter"] else ""
     variant = f", {row['variant']}" if row["variant"] else ""
-    sure = f" ({percent(row['confidence'])} sure)" if row["confidence"] else ""
+    sure = sentence("label.sure_share", share=percent(row["confidence"])) if row["confidence"] else ""
     row = verdict_in_language(row)
     lines = [
         f"{subscription_text(row)}: {row['cause']}{limiter}{variant}{sure}",
-        f"  window     {_window(row)}",
+        sentence("label.window_line", text=_window(row)),
     ]
     if row["why"]:
-        lines.append(f"  why        {row['why']}")
+        lines.append(sentence("label.why_line", text=row["why"]))
     lines += [
         f"  also       {one['cause']} ({percent(one['confidence'])}): {one['why']}"
         for one in row["contributing"] or ()
@@ -111,13 +111,16 @@ def _lines_of(row: Mapping[str, Any], answer: NowAnswer) -> list[str]:
     weighed = [one for one in row["evidence"] if one["weight"] != "neutral"] or row["evidence"]
     lines += [f"  {one['weight']:<10} {one['text']}" for one in weighed[:_EVIDENCE]]
     if key in answer.slowest:
-        lines.append(f"  consumers  {answer.slowest[key].text}")
+        lines.append(sentence("label.consumers_line", text=answer.slowest[key].text))
     if key in answer.neighbours:
-        lines.append(f"  shared by  {_uses(answer.neighbours[key])}")
-    lines += [f"  missing    {one['what']}. Fix: {one['fix']}" for one in row["missing_evidence"] or ()]
+        lines.append(sentence("label.shared_line", text=_uses(answer.neighbours[key])))
+    lines += [
+        sentence("label.missing_line", what=one["what"], fix=one["fix"])
+        for one in row["missing_evidence"] or ()
+    ]
     earlier = _earlier(answer.windows.to_pylist(), key)
     if earlier:
-        lines.append(f"  before     {earlier}")
+        lines.append(sentence("label.before_line", text=earlier))
     return lines
 
 

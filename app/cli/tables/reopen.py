@@ -43,7 +43,7 @@ def print_reopened(found: Reopened, *, now_ms: int) -> None:
     """Print the verdict then and now, its evidence and its minutes."""
     stored, again = map(verdict_in_language, (found.stored, found.again.to_row()))
     print_table(
-        [("", "left"), ("then", "left"), ("today's rules", "left")],
+        [("", "left"), (sentence("label.then"), "left"), (sentence("label.today_s_rules"), "left")],
         [
             [name, _cell(name, stored), _cell(name, again)]
             for name in ("cause", "side", "limiter", "variant", "confidence", "why", "rules_version")
@@ -57,12 +57,20 @@ def print_reopened(found: Reopened, *, now_ms: int) -> None:
         notes=_notes(found),
     )
     print_table(
-        [("evidence then", "left"), ("weight", "left"), ("in words", "left")],
+        [
+            (sentence("label.evidence_then"), "left"),
+            (sentence("label.weight"), "left"),
+            (sentence("label.in_words_heading"), "left"),
+        ],
         [[row["symptom"], row["weight"], row["text"]] for row in stored["evidence"]],
-        title="Evidence",
+        title=sentence("label.evidence"),
     )
     print_table(
-        [("minute (UTC)", "left"), *((heading, "right") for heading, _ in _SHOWN), *_limit_columns(found)],
+        [
+            (sentence("label.minute_utc"), "left"),
+            *((heading, "right") for heading, _ in _SHOWN),
+            *_limit_columns(found),
+        ],
         [
             [
                 minute_text(row["minute_ms"]),
@@ -71,7 +79,7 @@ def print_reopened(found: Reopened, *, now_ms: int) -> None:
             ]
             for row in found.minutes
         ],
-        title="Minutes",
+        title=sentence("label.minutes_title"),
         notes=[
             sentence("tables.reopen.note", freshness=freshness(stored["window_end_ms"], now_ms)),
         ],

@@ -34,8 +34,8 @@ def changes_section(found: LimitChanges) -> html.Section:
         [
             plain_table(
                 (
-                    f"Seen, {fmt.zone_of(found.events[0].event.new_from_ms)}", "Limiter", "Before, now", "Affected", sentence("limits.changes.compared"), "Use / limit", "Events / min",
-                    "Backlog, entries", "Published, msg/s", "Cause",
+                    sentence("label.seen_zone", zone=fmt.zone_of(found.events[0].event.new_from_ms)), sentence("label.limiter"), sentence("label.before_now"), sentence("label.affected"), sentence("limits.changes.compared"), sentence("label.use_per_limit"), sentence("label.events_per_min"),
+                    sentence("label.backlog_entries_title"), sentence("label.published_msg_per_s"), sentence("label.cause"),
                 ),
                 [_row(event) for event in found.events],
             ),
@@ -78,7 +78,7 @@ def _row(one: LimitChangeEvent) -> list:
             [html.Span(_MARKS[change.kind], **{"aria-hidden": "true"}), f" {change.kind}"],
             title=set_by,
         ),
-        _lines(change.old.text(event.unit), f"now {change.new.text(event.unit)}"),
+        _lines(change.old.text(event.unit), sentence("label.now_limit", limit=change.new.text(event.unit))),
         affected,
         dcc.Link(
             [

@@ -31,7 +31,7 @@ def head(key: SubscriptionPartition) -> html.Div:
     topic = RollupsAddress("topic").opened(key.cluster, key.topic)
     return html.Div(
         [
-            html.Div([dcc.Link("← all limits", href=LIMITS_PATH)], className="crumbs"),
+            html.Div([dcc.Link(sentence("label.marked_all_limits"), href=LIMITS_PATH)], className="crumbs"),
             html.H1([html.Span("Limits of ", className="quiet"), hostile(key.subscription)]),
             html.P(
                 [
@@ -46,7 +46,7 @@ def head(key: SubscriptionPartition) -> html.Div:
                     html.Span("cluster ", className="quiet"),
                     hostile(key.cluster),
                     html.Span(" · ", className="quiet"),
-                    dcc.Link("diagnosis", href=SubscriptionAddress(key).href()),
+                    dcc.Link(sentence("label.diagnosis"), href=SubscriptionAddress(key).href()),
                 ],
                 className="identity",
             ),
@@ -62,7 +62,7 @@ def in_force(found: Subject) -> html.Section:
             sentence("limits.in_force.unread"),
             [sentence("limits.in_force.unread_why"), sentence("limits.in_force.unread_means")],
         )
-        return section("In force", [body])
+        return section(sentence("label.in_force"), [body])
     rows, missing = [], [level_words(level) for level in LEVELS if level not in found.levels]
     for level in LEVELS:
         for unit in UNITS:
@@ -81,15 +81,15 @@ def in_force(found: Subject) -> html.Section:
         notes.append(html.P(sentence("limits.in_force.exempt"), className="facts"))
     note = _where_it_counts(found.segments, fmt.name(one["broker"], 80) if one["broker"] else None)
     return section(
-        "In force",
+        sentence("label.in_force"),
         [
             plain_table(
                 (
-                    "Limiter",
-                    "Limit",
-                    "Per second",
-                    "Set by",
-                    "Read at",
+                    sentence("label.limiter"),
+                    sentence("label.limit"),
+                    sentence("label.per_second"),
+                    sentence("label.set_by"),
+                    sentence("label.read_at"),
                     sentence("limits.in_force.events"),
                 ),
                 rows,
@@ -153,7 +153,12 @@ def ladder(found: Subject) -> html.Section:
         title,
         [
             plain_table(
-                ("Level", "Policy", "Value", "Result"),
+                (
+                    sentence("label.level_title"),
+                    sentence("label.policy"),
+                    sentence("label.value"),
+                    sentence("label.result"),
+                ),
                 [
                     _rung_row(rung, found.ladder[:number], found.ladder[number + 1 :])
                     for number, rung in enumerate(found.ladder)

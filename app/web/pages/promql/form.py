@@ -40,7 +40,7 @@ def form(address: PromqlAddress) -> html.Div:
                         className="promql-query",
                         classNames={"input": "promql-input"},
                         **{
-                            "aria-label": "PromQL expression",
+                            "aria-label": sentence("label.promql_expression"),
                             "aria-autocomplete": "list",
                             "aria-haspopup": "listbox",
                             "aria-controls": "promql-suggestions",
@@ -53,7 +53,7 @@ def form(address: PromqlAddress) -> html.Div:
                         className="suggestions",
                         role="listbox",
                         hidden=True,
-                        **{"aria-label": "suggestions"},
+                        **{"aria-label": sentence("label.suggestions")},
                     ),
                     html.Span(id="promql-suggested", className="only-heard", role="status"),
                 ],
@@ -72,7 +72,7 @@ def form(address: PromqlAddress) -> html.Div:
                     time_box("promql-to", "to"),
                     dmc.TextInput(
                         id="promql-step",
-                        label="step",
+                        label=sentence("label.step"),
                         placeholder="auto",
                         value="",
                         className="step-box",

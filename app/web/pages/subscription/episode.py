@@ -31,7 +31,8 @@ def this_backlog(found: StoredOutlook, address: SubscriptionAddress) -> list[htm
             return []
         return [
             section(
-                "This backlog", [html.P(sentence("subscription.backlog.not_followed"), className="quiet")]
+                sentence("label.this_backlog"),
+                [html.P(sentence("subscription.backlog.not_followed"), className="quiet")],
             )
         ]
     facts = [
@@ -61,7 +62,12 @@ def this_backlog(found: StoredOutlook, address: SubscriptionAddress) -> list[htm
                 )
             )
         )
-    return [section("This backlog", [*facts, *_causes(row, address), *counterfactual(row["counterfactual"])])]
+    return [
+        section(
+            sentence("label.this_backlog"),
+            [*facts, *_causes(row, address), *counterfactual(row["counterfactual"])],
+        )
+    ]
 
 
 def _duration(row: Mapping[str, Any]) -> str:
@@ -113,7 +119,7 @@ def counterfactual(found: Mapping[str, Any] | None) -> list:
     """What was replayed when the run found both a limiter and the consumers at fault; nothing where no replay was made."""
     if found is None:
         return []
-    head = html.H3("Counterfactual")
+    head = html.H3(sentence("label.counterfactual"))
     if found["failed"] is not None:
         failed = hostile_sentence(found["failed"])
         return [

@@ -108,11 +108,14 @@ def card(found: NowAnswer):
         [
             html.Div(
                 [
-                    html.Strong("Now"),
+                    html.Strong(sentence("label.now_title")),
                     cause_badge(verdict.cause.word),
                     html.Span(verdict.sure, className="sure"),
                     html.Span(
-                        f"window {fmt.between(row['window_start_ms'], row['window_end_ms'])}",
+                        sentence(
+                            "label.window_between",
+                            range=fmt.between(row["window_start_ms"], row["window_end_ms"]),
+                        ),
                         className="answer-window",
                     ),
                 ],
@@ -122,7 +125,15 @@ def card(found: NowAnswer):
             html.P(f"{verdict.since} {verdict.backlog}"),
             *_reasons(verdict),
             *_slow_consumers(found),
-            html.P([html.Strong("First: "), verdict.first, " ", html.Strong("Caution: "), verdict.never]),
+            html.P(
+                [
+                    html.Strong(sentence("label.first_colon")),
+                    verdict.first,
+                    " ",
+                    html.Strong(sentence("label.caution_colon")),
+                    verdict.never,
+                ]
+            ),
             foot,
         ],
         className="result now-card",
@@ -133,13 +144,18 @@ def card(found: NowAnswer):
 
 def _reasons(verdict: VerdictAnswer) -> list:
     rows = [html.Li(hostile_sentence(text)) for text in verdict.why]
-    rows += [html.Li(["Against it: ", hostile_sentence(text)]) for text in verdict.against]
+    rows += [
+        html.Li([sentence("label.against_it_colon"), hostile_sentence(text)]) for text in verdict.against
+    ]
     return [html.Ul(rows)] if rows else []
 
 
 def _slow_consumers(found: NowAnswer) -> list:
     """Who of the consumers is slow."""
-    return [html.P(["Consumers: ", hostile_sentence(one.text)]) for one in found.slowest.values()]
+    return [
+        html.P([sentence("label.consumers_colon"), hostile_sentence(one.text)])
+        for one in found.slowest.values()
+    ]
 
 
 def _minutes(found: NowAnswer, row: dict) -> pd.DataFrame:

@@ -208,7 +208,7 @@ def _with_hint(build, query: str | None):
         if "samples" not in error.what.lower():
             raise
         facts = [
-            f"{label}: {value}" for label, value in (("Got", error.got), ("Expected", error.expected), ("Next", error.fix)) if value is not None
+            f"{label}: {value}" for label, value in ((sentence("label.got"), error.got), (sentence("label.expected"), error.expected), (sentence("label.next"), error.fix)) if value is not None
         ]  # fmt: skip
         return html.Div(
             [

@@ -4,22 +4,25 @@ from __future__ import annotations
 
 from throttlescope.app.presentation import format as fmt
 from throttlescope.app.presentation.whatif import ValueStyle
+from throttlescope.models.messages.catalogue import sentence
+
 
 #: What can be changed, in the order of the page: name and unit.
-LABELS = {
-    "subscription.msg": ("Subscription limit, messages", "msg per period"),
-    "subscription.bytes": ("Subscription limit, bytes", "B per period"),
-    "subscription.period_s": ("Subscription period", "s"),
-    "topic.msg": ("Topic limit, messages", "msg per period"),
-    "topic.bytes": ("Topic limit, bytes", "B per period"),
-    "topic.period_s": ("Topic period", "s"),
-    "broker.msg": ("Broker limit, messages", "msg per 1 s"),
-    "broker.bytes": ("Broker limit, bytes", "B per 1 s"),
-    "consumers": ("Consumers", "connected"),
-    "processing_ms": ("Processing time", "ms per message"),
-    "load": ("Load", "times the publish rate"),
-    "batch_msg": ("Batching", "msg per entry"),
-}
+def lever_labels():
+    return {
+        "subscription.msg": (sentence("label.subscription_limit_messages"), "msg per period"),
+        "subscription.bytes": (sentence("label.subscription_limit_bytes"), sentence("label.b_per_period")),
+        "subscription.period_s": (sentence("label.subscription_period"), "s"),
+        "topic.msg": (sentence("label.topic_limit_messages"), "msg per period"),
+        "topic.bytes": (sentence("label.topic_limit_bytes"), sentence("label.b_per_period")),
+        "topic.period_s": (sentence("label.topic_period"), "s"),
+        "broker.msg": (sentence("label.broker_limit_messages"), "msg per 1 s"),
+        "broker.bytes": (sentence("label.broker_limit_bytes"), sentence("label.b_per_1_s")),
+        "consumers": (sentence("label.consumers"), "connected"),
+        "processing_ms": (sentence("label.processing_time"), "ms per message"),
+        "load": (sentence("label.load"), "times the publish rate"),
+        "batch_msg": (sentence("label.batching"), "msg per entry"),
+    }
 
 
 def amount(value: float | None, key: str, period_s: float | None = None) -> str:
