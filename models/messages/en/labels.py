@@ -747,4 +747,6 @@ SENTENCES = {
     "label.before_line": "  before     {text}",
     "label.sure_share": " ({share} sure)",
     "label.of_topic": " of topic ",
+    "label.reading_samples": "reading samples",
+    "label.fitting_window": "fitting the window",
 }

@@ -747,4 +747,6 @@ SENTENCES = {
     "label.before_line": "  之前       {text}",
     "label.sure_share": "（置信度 {share}）",
     "label.of_topic": "，主题 ",
+    "label.reading_samples": "正在读取样本",
+    "label.fitting_window": "正在拟合窗口",
 }

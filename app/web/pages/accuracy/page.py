@@ -39,7 +39,7 @@ def layout(_address: MethodAddress | None, _query: str | None) -> html.Div:
         [
             html.Div(
                 [
-                    html.H1(TITLE),
+                    html.H1(sentence("label.page.accuracy")),
                     html.Span(sentence("accuracy.freshness"), className="freshness"),
                 ],
                 className="page-head",

@@ -58,7 +58,7 @@ def layout(address: AlertsAddress | None, _query: str | None) -> html.Div:
     text = (address or AlertsAddress()).text or ""
     return html.Div(
         [
-            html.H1(TITLE),
+            html.H1(sentence("label.page.alerts")),
             html.Div(
                 [
                     html.Button(

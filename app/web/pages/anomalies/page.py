@@ -43,7 +43,10 @@ def layout(address: AnomaliesAddress | None, _query: str | None) -> html.Div:
     return html.Div(
         [
             html.Div(
-                [html.H1(TITLE), html.Div(id="anomalies-freshness", className="freshness")],
+                [
+                    html.H1(sentence("label.page.anomalies")),
+                    html.Div(id="anomalies-freshness", className="freshness"),
+                ],
                 className="page-head",
             ),
             html.Div(

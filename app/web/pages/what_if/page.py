@@ -32,6 +32,7 @@ from throttlescope.app.web.pages.what_if.run_comparison import runs_table
 from throttlescope.app.web.pages.what_if.window import head, place
 from throttlescope.ingest.core.errors import InputError
 from throttlescope.models.messages.catalogue import sentence
+from throttlescope.models.messages.language import current
 
 TITLE = "What-if"
 
@@ -267,6 +268,7 @@ def _search(windows: Windows, query: str | None, lever: str | None, target: str 
     return Search(
         windows.lake_path, windows.versions(), str(address.name), address.subscription.cluster, window.start_ms, window.end_ms,
         lever or ANY, AHEADS_S[address.ahead] if lever == EXACT else target_s,
+        language=current(),
         **({"change": " ".join(settings_of(address.runs[address.chosen])), "when": address.when} if lever == EXACT else {}),
     )  # fmt: skip
 
