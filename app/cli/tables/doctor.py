@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from throttlescope.app.services.doctor.check import DoctorCheck
 
 
-def _columns():
+def _columns() -> tuple:
     return (
         TableColumn(sentence("label.cluster_heading"), lambda check: check.cluster or "-"),
         TableColumn(sentence("label.where"), lambda check: check.area),

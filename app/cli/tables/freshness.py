@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from throttlescope.app.services.freshness import Freshness
 
 
-def _columns():
+def _columns() -> tuple:
     return (
         TableColumn(sentence("label.cluster_heading"), lambda one: one.cluster or "-"),
         TableColumn(sentence("label.of_heading"), lambda one: one.of),

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from throttlescope.ingest.lake.upkeep.losses import DamageLoss
 
 
-def _columns():
+def _columns() -> list:
     return [
     (sentence("label.table_heading"), "left"), (sentence("label.rows_heading"), "right"), (sentence("label.clusters"), "left"), (sentence("label.from_heading"), "left"), (sentence("label.to"), "left"), (sentence("label.what_is_wrong"), "left"),
     (sentence("label.what_helps"), "left"),

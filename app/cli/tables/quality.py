@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from throttlescope.app.services.gates import Checked
 
 
-def _columns():
+def _columns() -> tuple:
     return (
         TableColumn(sentence("label.run_heading"), lambda row: row["run_id"]),
         TableColumn(sentence("label.cluster_heading"), lambda row: row["cluster"] or "-"),

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _SHOWN = 3
 
 
-def _columns():
+def _columns() -> tuple:
     return (
         TableColumn(sentence("label.id"), lambda one: one.id),
         TableColumn(sentence("label.reason_heading"), lambda one: one.reason),

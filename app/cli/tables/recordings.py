@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from throttlescope.app.cli.settings import CommandOptions
 
 
-def _columns():
+def _columns() -> tuple:
     return (
         TableColumn(sentence("label.name_heading"), lambda row: row["name"]),
         TableColumn(sentence("label.family_heading"), lambda row: row["about"]),

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from throttlescope.transforms.rules.recording_run import RulesResult
 
 
-def _checked():
+def _checked() -> tuple:
     return (
         TableColumn(sentence("label.file"), lambda row: row["file"]),
         TableColumn(sentence("label.groups"), lambda row: str(row["groups"]), "right"),
@@ -26,7 +26,7 @@ def _checked():
     )
 
 
-def _exported():
+def _exported() -> tuple:
     return (
         TableColumn(sentence("label.file"), lambda one: str(one.path)),
         TableColumn(sentence("label.recording_rules"), lambda one: str(one.recording_rules), "right"),
@@ -35,7 +35,7 @@ def _exported():
     )
 
 
-def _evaluated():
+def _evaluated() -> tuple:
     return (
         TableColumn(sentence("label.rule"), lambda rule: rule.name),
         TableColumn(sentence("label.kind"), lambda rule: rule.kind),

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from throttlescope.app.rules_export.alert_rules import ALERTS
 from throttlescope.ingest.contracts.vocabulary import CAUSES
-from throttlescope.models.messages.catalogue import Message, message
+from throttlescope.models.messages.catalogue import Message, message, sentence
 from throttlescope.transforms.rules.rule_file import AlertingRule
 
 LIMIT, CONSUMERS, BOTH, ANY = KINDS = ("limit", "consumers", "both", "any")
@@ -18,20 +18,20 @@ class AlertKind:
 
     Attributes
     ----------
-    says : Message
-        Completes "a firing is real where the verdict then names ...".
+    says : tuple of Message
+        Each completes "a firing is real where the verdict then names ...".
     sides, causes : frozenset
         Either is enough.
     """
 
-    says: Message
+    says: tuple[Message, ...]
     sides: frozenset[str] = frozenset()
     causes: frozenset[str] = frozenset()
 
     @property
     def words(self) -> str:
         """The same as text."""
-        return self.says.text
+        return sentence("label.or").join(one.text for one in self.says)
 
     def fits(self, side: str, cause: str) -> bool:
         """Whether a verdict confirms the firing."""
@@ -39,12 +39,12 @@ class AlertKind:
 
 
 _KINDS = {
-    LIMIT: AlertKind(message("exported_rules.real_if.limit"), frozenset(("throttle", "both"))),
+    LIMIT: AlertKind((message("exported_rules.real_if.limit"),), frozenset(("throttle", "both"))),
     CONSUMERS: AlertKind(
-        message("exported_rules.real_if.consumers"), frozenset(("consumer_capacity", "both"))
+        (message("exported_rules.real_if.consumers"),), frozenset(("consumer_capacity", "both"))
     ),
-    BOTH: AlertKind(message("exported_rules.real_if.both"), frozenset(("both",))),
-    ANY: AlertKind(message("exported_rules.real_if.any"), causes=frozenset(CAUSES) - {"healthy"}),
+    BOTH: AlertKind((message("exported_rules.real_if.both"),), frozenset(("both",))),
+    ANY: AlertKind((message("exported_rules.real_if.any"),), causes=frozenset(CAUSES) - {"healthy"}),
 }
 _BY_CAUSE = {"throttled": LIMIT, "both": BOTH, "slow_consumers": CONSUMERS, "unknown": ANY, "healthy": ANY}
 _BY_NAME = {alert.name: alert.real_if for alert in ALERTS}
@@ -62,5 +62,5 @@ def kind_of(rule: AlertingRule, chosen: str | None = None) -> AlertKind | None:
         return None
     cause = rule.labels.get("cause")
     if cause in CAUSES and cause not in _BY_CAUSE:
-        return AlertKind(message("exported_rules.real_if.cause", cause=cause), causes=frozenset((cause,)))
+        return AlertKind((message("exported_rules.real_if.cause", cause=cause),), causes=frozenset((cause,)))
     return _KINDS[_BY_CAUSE.get(cause, exported)]

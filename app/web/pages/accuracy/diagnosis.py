@@ -24,7 +24,7 @@ from throttlescope.models.diagnosis.verdict import RULES_VERSION
 from throttlescope.models.messages.catalogue import message, sentence
 
 
-def _rules_labels():
+def _rules_labels() -> dict:
     return {
         "ours": sentence("label.ours"),
         "naive rule": sentence("label.naive_rule"),

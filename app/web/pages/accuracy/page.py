@@ -23,7 +23,7 @@ from throttlescope.models.messages.catalogue import sentence
 TITLE = "Accuracy"
 
 
-def _tabs():
+def _tabs() -> tuple:
     return (
         ("accuracy", sentence("label.accuracy")),
         ("rules", sentence("label.rules")),

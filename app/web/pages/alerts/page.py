@@ -44,7 +44,7 @@ from throttlescope.transforms.rules.preview import MOST_CELLS, MOST_MOMENTS, MOS
 TITLE = "Alerts"
 
 
-def _kind_words():
+def _kind_words() -> dict:
     return {
         "limit": sentence("label.a_limit"),
         "consumers": sentence("label.the_consumers"),

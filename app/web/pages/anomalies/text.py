@@ -7,8 +7,8 @@ from throttlescope.app.presentation.anomalies import UNITS
 from throttlescope.models.messages.catalogue import sentence
 
 
-#: Signal in words, as in "arrivals above usual".
-def signal_words():
+def signal_words() -> dict:
+    """Signal in words, as in "arrivals above usual"."""
     return {
         "in_msg_rate": sentence("label.messages_in"),
         "out_msg_rate": sentence("label.messages_out"),
@@ -18,8 +18,8 @@ def signal_words():
     }
 
 
-#: Direction: a mark and its word.
-def direction_words():
+def direction_words() -> dict:
+    """Direction: a mark and its word."""
     return {
         "up": ("▲", sentence("label.above_usual")),
         "down": ("▼", sentence("label.below_usual")),
@@ -27,7 +27,7 @@ def direction_words():
     }
 
 
-def shared_words():
+def shared_words() -> dict:
     return {
         "topic": sentence("label.the_topic"),
         "limiter": sentence("label.the_limiter"),

@@ -21,8 +21,8 @@ MOST_CLUSTERS = 200
 _MOST_BROKERS = 50
 
 
-#: Contents of a table, as the head of its column.
-def _tables():
+def _tables() -> dict:
+    """Contents of a table, as the head of its column."""
     return {
         "signals": sentence("label.minutes"),
         "verdicts": sentence("label.verdicts"),

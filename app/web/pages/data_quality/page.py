@@ -27,7 +27,7 @@ from throttlescope.models.messages.catalogue import sentence
 TITLE = "Data"
 
 
-def _tabs():
+def _tabs() -> tuple:
     return (
         ("runs", sentence("label.runs")),
         ("gates", sentence("label.gates")),

@@ -31,15 +31,15 @@ from throttlescope.models.messages.catalogue import sentence
 from throttlescope.models.messages.stored import verdict_in_language
 
 
-def _rows():
+def _rows() -> tuple:
     return (
     ("cause", sentence("label.cause")), ("side", sentence("label.side")), ("limiter", sentence("label.limiter")), ("variant", sentence("label.form")), ("confidence", sentence("label.confidence")),
     ("why", sentence("data_quality.reopened.rule")), ("rules_version", sentence("label.rules")),
 )  # fmt: skip
 
 
-#: Columns of the minutes, without the limits: heading, column, how it is shown.
-def _minutes_labels():
+def _minutes_labels() -> tuple:
+    """Columns of the minutes, without the limits: heading, column, how it is shown."""
     return (
         (sentence("label.backlog_entries"), "backlog_ready_entries", fmt.exact),
         (sentence("label.in_msg"), "in_msg_delta", fmt.exact),
@@ -52,8 +52,8 @@ def _minutes_labels():
     )
 
 
-#: Marks of the evidence: for the verdict, against it, neither.
-def _weights():
+def _weights() -> dict:
+    """Marks of the evidence: for the verdict, against it, neither."""
     return {
         "for": ("+", sentence("label.speaks_for_it"), "good"),
         "against": ("\N{MINUS SIGN}", sentence("label.speaks_against_it"), "bad"),

@@ -16,8 +16,8 @@ from throttlescope.app.web.data.quality import PAGE_ROWS, Rows
 from throttlescope.models.messages.catalogue import sentence
 
 
-#: How a run ended: a mark and a word.
-def _status():
+def _status() -> dict:
+    """How a run ended: a mark and a word."""
     return {
         "done": ("✓", sentence("label.done"), "good"),
         "failed": ("✖", sentence("label.failed"), "bad"),

@@ -22,8 +22,8 @@ from throttlescope.models.messages.limiting import level_words
 _NEAR, _LOOSE = f"{NEAR_SHARE * 100:.0f} %", f"{LOOSE_SHARE * 100:.0f} %"
 
 
-#: Short forms for a column and for links; the full names are in :func:`set_by_words`.
-def set_by_short():
+def set_by_short() -> dict:
+    """Short forms for a column and for links; the full names are in :func:`set_by_words`."""
     return {
         "subscription_policy": sentence("label.subscription_policy"),
         "topic_policy": sentence("label.topic_policy"),

@@ -16,11 +16,14 @@ from throttlescope.app.web.components.parts import view_link
 from throttlescope.app.web.pages.promql.completions import completions
 from throttlescope.models.messages.catalogue import sentence
 
-_TABS = (
-    (TABLE, "table", sentence("promql.tab.table")),
-    (GRAPH, "graph", sentence("promql.tab.graph")),
-    (EXPLAIN, "explain", sentence("promql.tab.explain")),
-)
+
+def _tabs() -> tuple:
+    """The word of a tab in an address, its name, and what it shows."""
+    return (
+        (TABLE, sentence("label.tab.table"), sentence("promql.tab.table")),
+        (GRAPH, sentence("label.tab.graph"), sentence("promql.tab.graph")),
+        (EXPLAIN, sentence("label.tab.explain"), sentence("promql.tab.explain")),
+    )
 
 
 def form(address: PromqlAddress) -> html.Div:
@@ -99,7 +102,7 @@ def tabs(address: PromqlAddress) -> html.Nav:
     return html.Nav(
         [
             view_link(label, replace(address, tab=tab).href(), chosen=tab == address.tab, title=title)
-            for tab, label, title in _TABS
+            for tab, label, title in _tabs()
         ],
         className="views promql-tabs",
         **{"aria-label": sentence("promql.tab.label")},

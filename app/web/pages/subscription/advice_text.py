@@ -26,7 +26,7 @@ from throttlescope.models.recommendation.recommendation import RecommendedCheck
 from throttlescope.models.throttling.replay.notes import FAR_OFF_SHARE
 
 
-def not_executed():
+def not_executed() -> str:
     return sentence("label.not_executed")
 
 

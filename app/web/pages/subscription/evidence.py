@@ -30,7 +30,7 @@ def evidence(view: SubscriptionView) -> html.Section:
     return section(sentence("label.evidence"), [html.Ul(drawn, className="evidence")], note=note)
 
 
-def _weights():
+def _weights() -> dict:
     return {
         "for": ("+", sentence("label.speaks_for_it")),
         "against": ("\N{MINUS SIGN}", sentence("label.speaks_against_it")),

@@ -20,7 +20,7 @@ from throttlescope.app.web.pages.subscription.page_state import PageState
 from throttlescope.models.messages.catalogue import sentence
 
 
-def _window():
+def _window() -> dict:
     return {
         "field": "window",
         "headerName": sentence("label.window"),
@@ -29,7 +29,7 @@ def _window():
     }
 
 
-def _columns():
+def _columns() -> list:
     return [
         {"field": "cause", "headerName": sentence("label.cause"), "cellRenderer": "CauseBadge", "width": 260},
         {

@@ -18,7 +18,7 @@ from throttlescope.models.messages.catalogue import sentence
 from throttlescope.models.throttling.replay import Change, ReplayAnswer
 
 
-def _ahead():
+def _ahead() -> tuple:
     return (
         sentence("label.run"),
         sentence("label.change"),
@@ -30,7 +30,7 @@ def _ahead():
     )
 
 
-def _past():
+def _past() -> tuple:
     return (sentence("label.run"), sentence("label.change"), sentence("label.largest_entries"), sentence("label.at_the_end_entries"), sentence("label.gone_after"), sentence("label.dispatched"), sentence("label.used_most"), sentence("label.next_limit"))  # fmt: skip
 
 

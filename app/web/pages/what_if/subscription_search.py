@@ -61,7 +61,7 @@ def found(reader: LakeReader, search: str):
             [
                 subscription_link(row, _lab(row)),
                 cause_badge(row["cause"], row["limiter"]),
-                fmt.MISSING
+                fmt.missing()
                 if fmt.is_missing(row["backlog_entries"])
                 else fmt.short(round(row["backlog_entries"])),
             ]
