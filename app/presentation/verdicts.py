@@ -11,6 +11,7 @@ from throttlescope.app.queries.verdicts import AGES
 from throttlescope.ingest.core import subscription_name
 from throttlescope.ingest.core.system_names import is_system
 from throttlescope.models.messages.catalogue import sentence
+from throttlescope.models.messages.stored import MESSAGES
 from throttlescope.models.messages.units import count, counted, duration_text, minute_text, percent
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ def exported_columns() -> list[str]:
     """Keys of an exported verdict, in their order."""
     from throttlescope.ingest.contracts import TABLES
 
-    return [c.name for c in TABLES["verdicts"].columns if c.name != "date"] + list(_ADDED)
+    return [c.name for c in TABLES["verdicts"].columns if c.name not in ("date", MESSAGES)] + list(_ADDED)
 
 
 def exported(row: Mapping[str, Any]) -> dict[str, Any]:

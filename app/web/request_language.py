@@ -30,6 +30,10 @@ def register(server: Flask) -> None:
     def begin() -> None:
         language.begin(of_request())
 
+    @server.teardown_request
+    def end(error: BaseException | None) -> None:
+        language.begin(None)
+
     @server.after_request
     def say(response: Response) -> Response:
         if response.mimetype == "text/html":

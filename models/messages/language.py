@@ -43,9 +43,9 @@ def set_process_language(language: str) -> None:
     _process = _known(language)
 
 
-def begin(language: str) -> None:
-    """The language from here on in this thread: a server's thread begins every request with its language."""
-    _chosen.set(_known(language))
+def begin(language: str | None) -> None:
+    """The language from here on in this thread, None: the process's. A server's thread begins and ends every request with it."""
+    _chosen.set(None if language is None else _known(language))
 
 
 @contextmanager

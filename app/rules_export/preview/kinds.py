@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from throttlescope.app.rules_export.alert_rules import ALERTS
 from throttlescope.ingest.contracts.vocabulary import CAUSES
@@ -24,7 +24,7 @@ class AlertKind:
         Either is enough.
     """
 
-    says: tuple[Message, ...]
+    says: tuple[Message, ...] = field(hash=False)
     sides: frozenset[str] = frozenset()
     causes: frozenset[str] = frozenset()
 
