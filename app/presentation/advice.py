@@ -145,8 +145,11 @@ def recommendation_lines(number: int, one: Recommendation) -> TextReport:
             for label, command in (("run", one.apply), ("undo", one.roll_back))
             if command
         ],
-        *[TextLine(sentence("label.risk_line", text=risk.text)) for risk in one.risks],
-        *[TextLine(sentence("label.check_line", text=check.text), is_copied=True) for check in one.checks],
+        *[TextLine(f"   {sentence('label.risk_line', text=risk.text)}") for risk in one.risks],
+        *[
+            TextLine(f"   {sentence('label.check_line', text=check.text)}", is_copied=True)
+            for check in one.checks
+        ],
     ]
 
 

@@ -23,6 +23,7 @@ from throttlescope.models.messages.language import (
     use,
 )
 from throttlescope.models.messages.limiting import FORMATS
+from throttlescope.models.messages.spacing import joined
 
 __all__ = ["LANGUAGES", "UNITS", "Message", "message", "placeholders", "render", "sentence"]
 
@@ -85,7 +86,7 @@ def render(message: Message, language: str | None = None) -> str:
     if not parts:
         return whole
     values = message.values
-    return "".join([part if write is None else write(values[part]) for part, write in parts])
+    return joined([part if write is None else write(values[part]) for part, write in parts])
 
 
 def placeholders(key: str, language: str = DEFAULT_LANGUAGE) -> dict[str, str]:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from itertools import chain
+from string import Formatter
 from typing import Any
 
 from throttlescope.models.messages import units
 from throttlescope.models.messages.language import current, template
+from throttlescope.models.messages.spacing import joined
 
 _FACTORS = ("consumers", "reads", "arrivals")
 
@@ -14,16 +17,15 @@ _FACTORS = ("consumers", "reads", "arrivals")
 def limiter(name: str, *, of_replicator: bool = False) -> str:
     """``subscription.msg`` as ``subscription message limit``; a replicator's only limit is stored under that name too."""
     level, _, unit = name.partition(".")
-    return _words("limiter").format(
-        level=level_words("replicator" if of_replicator else level), kind=kind_words(unit)
-    )
+    words = {"level": level_words("replicator" if of_replicator else level), "kind": kind_words(unit)}
+    return _filled("limiter", words)
 
 
 def limiting_factor(name: str) -> str:
     """What limits the drain of a backlog: ``the consumers``, or ``the topic byte limit`` for ``topic.bytes``."""
     if name in _FACTORS:
         return _words(f"factor.{name}")
-    return _words("factor.limiter").format(limiter=limiter(name))
+    return _filled("factor.limiter", {"limiter": limiter(name)})
 
 
 def level_words(level: str) -> str:
@@ -34,6 +36,13 @@ def level_words(level: str) -> str:
 def kind_words(unit: str) -> str:
     """What a limit of ``msg`` or ``bytes`` counts: ``message``, ``byte``."""
     return _words(f"kind.{unit}")
+
+
+def _filled(key: str, values: Mapping[str, str]) -> str:
+    pieces = (
+        (text, "" if name is None else values[name]) for text, name, _, _ in Formatter().parse(_words(key))
+    )
+    return joined(chain.from_iterable(pieces))
 
 
 def _words(key: str) -> str:

@@ -51,7 +51,7 @@ def count(value: float | None) -> str:
 
 
 def counted(number: int, noun: str, plural: str = "") -> str:
-    """A number with its noun: ``1 episode``, ``1,200 episodes``, ``1,200 段积压``; the noun is given in English."""
+    """A number with its noun: ``1 episode``, ``1,200 episodes``, ``1,200 个积压时段``; the noun is given in English."""
     return counted_of(f"{number:,}", noun, plural, one=number == 1)
 
 

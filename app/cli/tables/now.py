@@ -100,10 +100,10 @@ def _lines_of(row: Mapping[str, Any], answer: NowAnswer) -> list[str]:
     row = verdict_in_language(row)
     lines = [
         f"{subscription_text(row)}: {row['cause']}{limiter}{variant}{sure}",
-        sentence("label.window_line", text=_window(row)),
+        _line(sentence("label.window_line"), _window(row)),
     ]
     if row["why"]:
-        lines.append(sentence("label.why_line", text=row["why"]))
+        lines.append(_line(sentence("label.why_line"), row["why"]))
     lines += [
         f"  also       {one['cause']} ({percent(one['confidence'])}): {one['why']}"
         for one in row["contributing"] or ()
@@ -111,17 +111,23 @@ def _lines_of(row: Mapping[str, Any], answer: NowAnswer) -> list[str]:
     weighed = [one for one in row["evidence"] if one["weight"] != "neutral"] or row["evidence"]
     lines += [f"  {one['weight']:<10} {one['text']}" for one in weighed[:_EVIDENCE]]
     if key in answer.slowest:
-        lines.append(sentence("label.consumers_line", text=answer.slowest[key].text))
+        lines.append(_line(sentence("label.consumers_line"), answer.slowest[key].text))
     if key in answer.neighbours:
-        lines.append(sentence("label.shared_line", text=_uses(answer.neighbours[key])))
+        lines.append(_line(sentence("label.shared_line"), _uses(answer.neighbours[key])))
     lines += [
-        sentence("label.missing_line", what=one["what"], fix=one["fix"])
+        _line(
+            sentence("label.missing_word"), sentence("label.missing_line", what=one["what"], fix=one["fix"])
+        )
         for one in row["missing_evidence"] or ()
     ]
     earlier = _earlier(answer.windows.to_pylist(), key)
     if earlier:
-        lines.append(sentence("label.before_line", text=earlier))
+        lines.append(_line(sentence("label.before_line"), earlier))
     return lines
+
+
+def _line(word: str, text: str) -> str:
+    return f"  {word:<10} {text}"
 
 
 def _window(row: Mapping[str, Any]) -> str:

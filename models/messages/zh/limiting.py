@@ -4,7 +4,7 @@ from __future__ import annotations
 
 SENTENCES = {
     "limiting.limiter": "{level}{kind}限流",
-    "limiting.level.broker": "broker ",
+    "limiting.level.broker": "broker",
     "limiting.level.topic": "主题",
     "limiting.level.subscription": "订阅",
     "limiting.level.replicator": "复制器",

@@ -49,7 +49,7 @@ def test_units_follow_the_language():
     with language.use("zh"):
         assert units.duration(8040) == "2 小时 14 分钟"
         assert units.per_period(8000, 10, "msg") == "每 10 秒 8,000 msg"
-        assert units.counted(1200, "episode") == "1,200 段积压"
+        assert units.counted(1200, "episode") == "1,200 个积压时段"
         assert (limiter("topic.msg"), limiting_factor("consumers")) == ("主题消息限流", "消费者")
     assert units.duration(8040) == "2 h 14 min"
     assert limiting_factor("broker.bytes") == "the broker byte limit"
