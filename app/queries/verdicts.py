@@ -15,7 +15,6 @@ from throttlescope.ingest.core.subscription_name import SubscriptionName
 from throttlescope.ingest.core.times import MINUTE_MS, format_time
 from throttlescope.ingest.lake.rows import naming_missing
 from throttlescope.models.diagnosis.window import SubscriptionKey
-from throttlescope.models.messages.stored import verdict_in_language
 
 if TYPE_CHECKING:
     from throttlescope.ingest.lake import Lake
@@ -57,7 +56,7 @@ def read_verdicts(lake: Lake, wanted: VerdictFilter) -> list[dict[str, Any]]:
     Returns
     -------
     list of dict
-        The contract's columns without ``date`` and ``messages``, text in the current language; ``since_ms``, the start of the unbroken run of
+        The contract's columns without ``date``; ``since_ms``, the start of the unbroken run of
         windows with this cause and limiter; :data:`AGES`, from the window's last minute.
 
     Raises
@@ -217,8 +216,7 @@ def _rows(lake: Lake, query: str, values: dict[str, Any]) -> list[dict[str, Any]
     ):
         found = connection.execute(query, values)
         names = [column[0] for column in found.description]
-        rows = (dict(zip(names, row, strict=True)) for row in found.fetchall())
-        return [verdict_in_language(row) for row in rows]
+        return [dict(zip(names, row, strict=True)) for row in found.fetchall()]
 
 
 def _conditions(wanted: VerdictFilter) -> tuple[str, str, dict[str, Any]]:
