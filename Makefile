@@ -22,7 +22,7 @@ COMPILE := pip compile -q --universal --python-version 3.11 --generate-hashes --
 	--custom-compile-command "make lock"
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo serve test test-with-broker test-without-broker test-long test-airflow test-cluster test-backfill test-storage test-lab faults soak check audit format docs accuracy conformance fuzz lab bench screenshots golden notebooks parts airflow-env lock clean
+.PHONY: help setup demo serve test test-with-broker test-without-broker test-long test-airflow test-cluster test-backfill test-storage test-lab faults soak check audit format docs accuracy conformance fuzz lab bench screenshots golden translations notebooks parts airflow-env lock clean
 
 help: ## print this list
 	@awk -F ':[^#]*## ' '/^[a-z][a-z-]*:.*## / {printf "  \033[1m%-12s\033[0m %s\n", $$1, $$2}' Makefile
@@ -142,6 +142,9 @@ screenshots: setup ## make the pictures of the pages anew, from the demo's lake,
 	@$(BIN)/throttlescope simulate docs/guides/what-if-example.yaml --quiet --plot docs/images/what-if.png > /dev/null
 	@$(BIN)/throttlescope run --recording sub-msg-large --lake .bench/example --quiet > /dev/null
 	@$(BIN)/python -m tests.lab.simulated.whatif picture .bench/example docs/images/what-if-lake.png
+
+translations: setup ## record which English sentence each translation was made from, and list what is missing or stale
+	@$(BIN)/python -m docs.generate.translations
 
 golden: setup ## write the golden files anew: what commands, mistakes and pages say of the demo's lake
 	@# From nothing: a lake that is there keeps the sentences of the code that wrote them.

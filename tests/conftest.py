@@ -21,6 +21,8 @@ hypothesis.settings.load_profile("throttlescope")
 
 # A configuration of the person who runs the tests must not change what they see.
 os.environ.pop("THROTTLESCOPE_CONFIG", None)
+# And so must their language.
+os.environ["LC_ALL"] = "C.UTF-8"
 
 #: Markers whose tests may not be skipped, from $THROTTLESCOPE_REQUIRE: ``broker,prometheus,browser,airflow,cluster``.
 REQUIRED = frozenset(filter(None, os.environ.get("THROTTLESCOPE_REQUIRE", "").split(",")))

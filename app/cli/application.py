@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import sys
 from typing import Annotated, Any
 
@@ -45,6 +46,7 @@ from throttlescope.app.cli.library_errors import wrapped_error
 from throttlescope.app.cli.options import session_options
 from throttlescope.app.log import ENVIRONMENT_VARIABLE, LogFormat, set_up, tell
 from throttlescope.ingest.core.errors import EXIT_FAILED, EXIT_INPUT, ThrottlescopeError
+from throttlescope.models.messages import language
 
 EXIT_INTERRUPTED = 130
 
@@ -128,6 +130,16 @@ def _complain(line: str, error: str, exit_code: int) -> None:
     tell(f"throttlescope: {line}", event="failed", level=logging.ERROR, error=error, exit_code=exit_code)
 
 
+def _language(tag: str | None) -> str:
+    """The language that ``--lang`` names, by default that of the environment."""
+    if tag is None:
+        return language.of_environment(os.environ)
+    found = language.language_of(tag)
+    if found is None:
+        raise typer.BadParameter(f"{tag!r} is not one of {', '.join(language.LANGUAGES)}")
+    return found
+
+
 def _version(requested: bool) -> None:
     if requested:
         from importlib.metadata import version
@@ -160,7 +172,17 @@ def _root(
             help="Lines on stderr: text for people, or json, one object a line with the run's id.",
         ),
     ] = LogFormat.text,
+    lang: Annotated[
+        str | None,
+        typer.Option(
+            "--lang",
+            metavar="en|zh",
+            help="Language of tables, reports and exported alerts. Default: that of $LC_ALL, $LC_MESSAGES or $LANG, else English. JSON, "
+            "CSV, logs and errors are English.",
+        ),
+    ] = None,
 ) -> None:
+    language.set_process_language(_language(lang))
     set_up(log_format, context.invoked_subcommand or "")
 
 

@@ -13,6 +13,8 @@ from importlib import resources
 
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 
+from throttlescope.models.messages.language import HTML_CODES, current
+
 _TEMPLATES = resources.files("throttlescope.app.incident").joinpath("templates")
 
 
@@ -50,6 +52,7 @@ def document(
     return environment.get_template(f"{name}.html").render(
         values,
         title=title,
+        language=HTML_CODES[current()],
         style=_source(f"{name}.css"),
         scripts=scripts,
         allowed_scripts=" ".join(f"'sha256-{_digest(script)}'" for script in scripts) or "'none'",

@@ -75,10 +75,10 @@ def _with_use(words: str, limit: KnownLimit) -> str:
 
 def evidence(incident: Incident) -> list[Block]:
     """The evidence for and against the cause, with its PromQL."""
-    verdict = incident.verdict
+    verdict = incident.worded
     if verdict is None:
         return [
-            Heading(2, text("Evidence")),
+            Heading(2, text(sentence("label.evidence"))),
             Paragraph(text(sentence("incident.evidence.none"))),
         ]
     window = sentence(
@@ -87,14 +87,14 @@ def evidence(incident: Incident) -> list[Block]:
         end=fmt.moment(verdict["window_end_ms"]),
         rules=fmt.name(verdict["rules_version"], 40),
     )
-    blocks: list[Block] = [Heading(2, text("Evidence")), Paragraph(text(window))]
+    blocks: list[Block] = [Heading(2, text(sentence("label.evidence"))), Paragraph(text(window))]
     rows = verdict["evidence"] or ()
     for weight in _WEIGHTS:
         mine = [row for row in rows if row["weight"] == weight]
         if not mine and weight == "neutral":
             continue
         blocks.append(Heading(3, text(sentence(f"incident.evidence.weight.{weight}"))))
-        blocks.append(_grid(mine) if mine else Paragraph(text("None was found.")))
+        blocks.append(_grid(mine) if mine else Paragraph(text(sentence("label.none_was_found"))))
     queries = evidence_queries(rows)
     if queries:
         blocks += [
@@ -107,7 +107,13 @@ def evidence(incident: Incident) -> list[Block]:
 
 def _grid(rows: Sequence[Mapping[str, Any]]) -> Grid:
     return Grid(
-        ("What was seen", "Value", "Threshold", "Time (UTC)", "Symptom"),
+        (
+            sentence("label.what_was_seen"),
+            sentence("label.value"),
+            sentence("label.threshold"),
+            sentence("label.time_utc"),
+            sentence("label.symptom"),
+        ),
         [
             [
                 text(row["text"]),
@@ -138,7 +144,7 @@ def evidence_queries(rows: Sequence[Mapping[str, Any]]) -> str:
 
 def limits(incident: Incident) -> list[Block]:
     """Every known limit, who set it, its use, and whether its throttle events prove throttling."""
-    heading = Heading(2, text("Limits"))
+    heading = Heading(2, text(sentence("label.limits")))
     known = limits_at_verdict(incident)
     if not are_observed(known):
         return [heading, Paragraph(text(sentence("incident.limits.not_read")))]
@@ -148,12 +154,12 @@ def limits(incident: Incident) -> list[Block]:
         blocks.append(
             Grid(
                 (
-                    "Limit",
-                    "Rate per period",
-                    "Per second",
-                    "Set by",
+                    sentence("label.limit"),
+                    sentence("label.rate_per_period"),
+                    sentence("label.per_second"),
+                    sentence("label.set_by"),
                     sentence("incident.limits.most_use"),
-                    "Throttle events",
+                    sentence("label.throttle_events_title"),
                 ),
                 [_limit(limit) for limit in rated],
             )
@@ -189,7 +195,7 @@ def _limit(limit: KnownLimit) -> list[TextBlock]:
 
 def other_findings(incident: Incident) -> list[Block]:
     """Contributing causes, and the answer of the naive rule."""
-    verdict = incident.verdict
+    verdict = incident.worded
     if verdict is None:
         return []
     side = SIDES[verdict["naive_side"]].label
@@ -205,4 +211,4 @@ def other_findings(incident: Incident) -> list[Block]:
         rows.append(
             sentence("incident.evidence.contributing", cause=cause, confidence=confidence, why=one["why"])
         )
-    return [Heading(3, text("Other findings")), Bullets([text(row) for row in rows])]
+    return [Heading(3, text(sentence("label.other_findings"))), Bullets([text(row) for row in rows])]

@@ -18,7 +18,7 @@ from throttlescope.app.incident.computed import ComputedResults
 from throttlescope.app.incident.evidence import evidence_queries, limits_at_verdict
 from throttlescope.app.incident.load import Incident
 from throttlescope.app.incident.remedies import verifying
-from throttlescope.app.presentation.advice import NO_COMMAND, NO_ROLL_BACK, document, recommendations_of
+from throttlescope.app.presentation.advice import document, no_command, no_roll_back, recommendations_of
 from throttlescope.app.presentation.output import write_csv, write_json
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.core.times import format_time
@@ -26,6 +26,7 @@ from throttlescope.ingest.core.topic_name import is_scalable, part_text
 from throttlescope.models.diagnosis import promql
 from throttlescope.models.diagnosis.window import SubscriptionKey
 from throttlescope.models.messages.catalogue import message, sentence
+from throttlescope.models.messages.stored import MESSAGES
 from throttlescope.models.messages.units import visible
 
 #: The fields of a limit, without the time of the reading.
@@ -54,7 +55,9 @@ def verdicts_json(incident: Incident, computed: ComputedResults) -> str:
                 },
             },
             "episode": _without_date(incident.episode),
-            "forecasts": computed.forecasts,
+            "forecasts": None
+            if computed.forecasts is None
+            else [_without_date(row) for row in computed.forecasts],
             "advice": None if computed.advice is None else document(computed.advice),
             "consumers": None if computed.consumers is None else computed.consumers.to_row(),
             "limit_used_by": [asdict(one) for one in computed.neighbours or ()],
@@ -173,10 +176,12 @@ def commands_sh(incident: Incident, computed: ComputedResults) -> str:
     for number, one in enumerate(known, 1):
         lines += ["", f"{number}. {one.text}"]
         if not one.apply:
-            lines.append(NO_COMMAND)
+            lines.append(no_command())
             continue
         lines.append(one.apply)
-        lines += [sentence("incident.commands.roll_back"), one.roll_back] if one.roll_back else [NO_ROLL_BACK]
+        lines += (
+            [sentence("incident.commands.roll_back"), one.roll_back] if one.roll_back else [no_roll_back()]
+        )
     return _comments(lines)
 
 
@@ -207,7 +212,12 @@ def _lines(whole: str) -> str:
 
 
 def _without_date(row: Mapping[str, Any] | None) -> dict[str, Any] | None:
-    return None if row is None else {name: value for name, value in row.items() if name != "date"}
+    """A row for programs: without the column of partitions, and without what renders its text in other languages."""
+    return (
+        None
+        if row is None
+        else {name: value for name, value in row.items() if name not in ("date", MESSAGES)}
+    )
 
 
 def _json(value: Any) -> str:

@@ -16,6 +16,7 @@ from throttlescope.app.pipeline.events import SILENT, Progress
 from throttlescope.ingest.core.errors import InputError
 from throttlescope.ingest.core.times import SECOND_MS, check_range, format_time
 from throttlescope.ingest.lake import Lake
+from throttlescope.models.messages.catalogue import sentence
 
 
 @dataclass(frozen=True)
@@ -95,7 +96,7 @@ def make_incident(lake: Lake, request: IncidentRequest, progress: Progress = SIL
         As :meth:`IncidentRequest.check`, or there is no such subscription.
     """
     request.check()
-    with progress.step("Reading"):
+    with progress.step(sentence("label.reading")):
         selected = IncidentSelection(
             request.subscription, request.cluster, request.at_ms, request.start_ms, request.end_ms
         )
@@ -103,10 +104,10 @@ def make_incident(lake: Lake, request: IncidentRequest, progress: Progress = SIL
         progress.note(f"{len(found.minutes)} minutes, {len(found.verdicts)} verdicts")
     path = Path(default_name(found)) if request.out is None else request.out
     check_out(path, force=request.force)
-    with progress.step("Computing"):
+    with progress.step(sentence("label.computing")):
         computed = compute_results(lake, found, most_s=request.advice_ms / SECOND_MS)
         progress.note("; ".join(f"{what}: {why}" for what, why in computed.why_not.items()) or "all of it")
-    with progress.step("Writing"):
+    with progress.step(sentence("label.writing")):
         bundle = make_bundle(
             found,
             computed,

@@ -21,7 +21,10 @@ def consumers(computed: ComputedResults) -> list[Block]:
     found = computed.consumers
     if found is None:
         return []
-    blocks: list[Block] = [Heading(2, text("Consumers")), Paragraph(text(_sentence(found.text)))]
+    blocks: list[Block] = [
+        Heading(2, text(sentence("label.consumers"))),
+        Paragraph(text(_sentence(found.text))),
+    ]
     if not found.consumers:
         return blocks
     rows = [
@@ -37,8 +40,8 @@ def consumers(computed: ComputedResults) -> list[Block]:
         for one in found.consumers[:MOST]
     ]
     heads = (
-        "Consumer", "Slow", "Acknowledged (msg/s)", "Dispatched (msg/s)", "Unacknowledged (msg)", "Permits (msg)",
-        "Time without permits",
+        sentence("label.consumer"), sentence("label.slow"), sentence("label.acknowledged_msg_per_s"), sentence("label.dispatched_msg_per_s_title"), sentence("label.unacknowledged_msg"), sentence("label.permits_msg_title"),
+        sentence("label.time_without_permits"),
     )  # fmt: skip
     return [*blocks, Grid(heads, rows), *_more(len(found.consumers))]
 
@@ -66,7 +69,15 @@ def neighbours(incident: Incident, computed: ComputedResults) -> list[Block]:
     return [
         Heading(2, text(sentence("incident.users.heading"))),
         Paragraph(text(words)),
-        Grid(("Subscription", f"Use ({unit})", sentence("incident.users.share"), ""), rows),
+        Grid(
+            (
+                sentence("label.subscription"),
+                sentence("label.use_in", unit=unit),
+                sentence("incident.users.share"),
+                "",
+            ),
+            rows,
+        ),
         *_more(len(uses)),
     ]
 

@@ -18,6 +18,7 @@ from throttlescope.ingest.core.errors import InputError
 from throttlescope.ingest.core.subscription_name import SubscriptionName
 from throttlescope.ingest.core.times import DAY_MS, MINUTE_MS, format_time
 from throttlescope.models.diagnosis.window import SubscriptionKey
+from throttlescope.models.messages.stored import verdict_in_language
 
 if TYPE_CHECKING:
     from throttlescope.ingest.lake import Lake
@@ -94,6 +95,11 @@ class Incident:
             (self.minutes["minute_ms"] + MINUTE_MS <= at_ms) & self.minutes["backlog_entries"].notna()
         ]
         return None if before.empty else before.iloc[-1]
+
+    @property
+    def worded(self) -> dict[str, Any] | None:
+        """The verdict with its text in the current language."""
+        return None if self.verdict is None else verdict_in_language(self.verdict)
 
 
 def read_incident(lake: Lake, selected: IncidentSelection) -> Incident:

@@ -50,9 +50,9 @@ def page(
         Paragraph(summary.as_of(incident)),
         summary.facts(incident, computed, no_picture),
         *_link(incident, external_url),
-        Heading(2, text("Timeline")),
+        Heading(2, text(sentence("label.timeline"))),
         *_timeline(incident),
-        Heading(2, text("Plots")),
+        Heading(2, text(sentence("label.plots"))),
         Plots(_caption(incident)),
         *evidence.evidence(incident),
         *evidence.other_findings(incident),
@@ -63,7 +63,7 @@ def page(
         *remedies.forecasts(computed),
         *remedies.what_to_change(computed),
         *_partitions(incident),
-        Heading(2, text("In this bundle")),
+        Heading(2, text(sentence("label.in_this_bundle"))),
         Bullets(_contents(picture)),
     ]
 
@@ -84,7 +84,7 @@ def _link(incident: Incident, external_url: str | None) -> list[Block]:
     return [
         Paragraph(
             text(
-                "Live: ",
+                sentence("label.live_colon"),
                 Link(address(incident, external_url), sentence("incident.link")),
                 ".",
             )
@@ -109,7 +109,18 @@ def _timeline(incident: Incident) -> list[Block]:
         words.append(sentence("incident.timeline.minutes_from", at=fmt.moment(first_ms)))
     if incident.episode is not None:
         words.append(sentence("incident.timeline.episode"))
-    return [Paragraph(text(" ".join(words))), Grid(("From (UTC)", "Until", "What", "In words"), rows)]
+    return [
+        Paragraph(text(" ".join(words))),
+        Grid(
+            (
+                sentence("label.from_utc_title"),
+                sentence("label.until_title"),
+                sentence("label.what"),
+                sentence("label.in_words"),
+            ),
+            rows,
+        ),
+    ]
 
 
 def _caption(incident: Incident) -> TextBlock:
@@ -132,9 +143,18 @@ def _partitions(incident: Incident) -> list[Block]:
         for row in incident.partitions
     ]
     return [
-        Heading(2, text("The other partitions")),
+        Heading(2, text(sentence("label.the_other_partitions"))),
         Paragraph(text(sentence("incident.partitions.hint", partition=incident.key.partition))),
-        Grid(("Partition", "Newest cause", "Limiter", "Ready backlog (entries)", "Window's end (UTC)"), rows),
+        Grid(
+            (
+                sentence("label.partition"),
+                sentence("label.newest_cause"),
+                sentence("label.limiter"),
+                sentence("label.ready_backlog_entries"),
+                sentence("label.window_s_end_utc_title"),
+            ),
+            rows,
+        ),
     ]
 
 

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 from throttlescope.app.incident.computed import ComputedResults
 from throttlescope.app.presentation import format as fmt
 from throttlescope.app.presentation.advice import (
-    NO_COMMAND,
-    NO_ROLL_BACK,
     PRIMARY,
     drain_within,
     lever_text,
+    no_command,
+    no_roll_back,
     recommendations_of,
     texts_of,
 )
@@ -31,15 +31,18 @@ from throttlescope.app.presentation.blocks import (
 from throttlescope.ingest.core.times import SECOND_MS
 from throttlescope.models.messages.catalogue import Message, message, sentence
 from throttlescope.models.messages.limiting import limiting_factor
+from throttlescope.models.messages.stored import forecast_in_language
 from throttlescope.models.messages.units import duration
 from throttlescope.models.recommendation import Recommendation
 
 if TYPE_CHECKING:
     from throttlescope.transforms.deadlines import Deadlines
 
-_KINDS = {
-    kind: sentence(f"incident.forecasts.kind.{kind}") for kind in ("drain", "ttl", "quota_size", "quota_age")
-}
+_KINDS = ("drain", "ttl", "quota_size", "quota_age")
+
+
+def _kind_words(kind: str) -> str:
+    return sentence(f"incident.forecasts.kind.{kind}")
 
 
 # -- forecasts ----------------------------------------------------------------------------------
@@ -81,7 +84,7 @@ def deadline_text(found: Deadlines | None) -> str:
         ("quota_size", found.quota_size, "bytes"),
         ("quota_age", found.quota_age, "s"),
     ):
-        name = _KINDS[kind]
+        name = _kind_words(kind)
         if limit is None:
             parts.append(sentence("incident.deadlines.unknown", name=name))
         elif limit.value is None:
@@ -94,17 +97,28 @@ def deadline_text(found: Deadlines | None) -> str:
 
 def forecasts(computed: ComputedResults) -> list[Block]:
     """When the backlog is gone, which deadline comes before, and the basis of both."""
-    heading = Heading(2, text("Forecasts"))
+    heading = Heading(2, text(sentence("label.forecasts")))
     if computed.forecasts is None:
         return [heading, Paragraph(_not_computed("forecasts", computed.why_not["forecasts"]))]
     if not computed.forecasts:
         return [heading, Paragraph(text(sentence("incident.forecasts.none")))]
-    rows = sorted(computed.forecasts, key=lambda row: (list(_KINDS).index(row["kind"]), row["method"]))
+    rows = sorted(
+        map(forecast_in_language, computed.forecasts),
+        key=lambda row: (_KINDS.index(row["kind"]), row["method"]),
+    )
     grid = Grid(
-        ("What", "When (UTC)", "90 % interval (UTC)", "Probability", "Now", "Threshold", "Set by"),
+        (
+            sentence("label.what"),
+            sentence("label.when_utc"),
+            "90 % interval (UTC)",
+            sentence("label.probability_title"),
+            sentence("label.now_title"),
+            sentence("label.threshold"),
+            sentence("label.set_by"),
+        ),
         [
             [
-                text(_KINDS[row["kind"]]),
+                text(_kind_words(row["kind"])),
                 text(_when(row)),
                 text(_interval(row) if row["low_ms"] is not None else "-"),
                 text("-" if row["probability"] is None else fmt.percent(row["probability"])),
@@ -115,7 +129,9 @@ def forecasts(computed: ComputedResults) -> list[Block]:
             for row in rows
         ],
     )
-    notes = [text(f"{_capital(_KINDS[row['kind']])}: {row['consequence']} {row['basis']}") for row in rows]
+    notes = [
+        text(f"{_capital(_kind_words(row['kind']))}: {row['consequence']} {row['basis']}") for row in rows
+    ]
     made = text(sentence("incident.forecasts.made", at=fmt.moment(rows[0]["made_at_ms"])))
     return [heading, Paragraph(made), grid, Bullets(notes)]
 
@@ -133,7 +149,7 @@ def _interval(row: Mapping[str, Any]) -> str:
         return "not known"
     low = fmt.moment(row["low_ms"]).removesuffix(" UTC")
     if row["state"] != "expected":
-        return f"not before {low}"
+        return sentence("label.not_before", time=low)
     return f"{low} to {'open' if row['high_ms'] is None else fmt.moment(row['high_ms']).removesuffix(' UTC')}"
 
 
@@ -168,18 +184,18 @@ def counterfactuals(computed: ComputedResults) -> list[Block]:
         ),
     ]
     heads = (
-        "Without",
+        sentence("label.without"),
         sentence("incident.counterfactuals.backlog", length=advice["target_s"]),
         sentence("incident.counterfactuals.gain"),
-        "Gone in",
-        "Then limited by",
+        sentence("label.gone_in"),
+        sentence("label.then_limited_by"),
     )
     replay = sentence(
         "incident.counterfactuals.replay",
         at=fmt.moment(advice["at_ms"]),
         length=advice["target_s"],
         entries=fmt.exact(advice["backlog_entries"]),
-        primary=PRIMARY[advice["primary"]],
+        primary=PRIMARY[advice["primary"]].text,
     )
     error = message("advice.replay_error", percent=100 * advice["replay_error_share"]).text
     return [
@@ -192,7 +208,7 @@ def counterfactuals(computed: ComputedResults) -> list[Block]:
 
 def _span(span: Mapping[str, Any]) -> str:
     low, high = fmt.exact(round(span["low"])), fmt.exact(round(span["high"]))
-    return low if low == high else f"{low} to {high}"
+    return low if low == high else sentence("label.range_words", low=low, high=high)
 
 
 # -- what to change -----------------------------------------------------------------------------
@@ -200,7 +216,7 @@ def _span(span: Mapping[str, Any]) -> str:
 
 def what_to_change(computed: ComputedResults) -> list[Block]:
     """Recommendations with command, rollback, risk and check; and what will not help."""
-    heading = Heading(2, text("What to change"))
+    heading = Heading(2, text(sentence("label.what_to_change")))
     advice = computed.advice
     if advice is None:
         return [heading, Paragraph(_not_computed("recommendations", computed.why_not["advice"]))]
@@ -221,19 +237,22 @@ def what_to_change(computed: ComputedResults) -> list[Block]:
 def _recommendation(number: int, one: Recommendation) -> list[Block]:
     facts: list[tuple[str, list[TextBlock]]] = []
     if one.gone_in is not None:
-        facts.append(("Gone in", [text(one.gone_in.text)]))
-    facts.append(("Then limited by", [text(limiting_factor(one.next_limiting_factor))]))
+        facts.append((sentence("label.gone_in"), [text(one.gone_in.text)]))
+    facts.append((sentence("label.then_limited_by"), [text(limiting_factor(one.next_limiting_factor))]))
     if one.risks:
-        facts.append(("Risk", [text(risk.text) for risk in one.risks]))
+        facts.append((sentence("label.risk"), [text(risk.text) for risk in one.risks]))
     if one.checks:
         rows = [text(Name(check.query), f" {check.expected.text}.") for check in one.checks]
-        facts.append(("How to verify", rows))
+        facts.append((sentence("label.how_to_verify"), rows))
     blocks: list[Block] = [Heading(3, text(f"{number}. {one.text}")), Facts(facts)]
-    for label, command in (("Command, not executed", one.apply), ("Rollback, not executed", one.roll_back)):
+    for label, command in (
+        (sentence("label.command_not_executed"), one.apply),
+        (sentence("label.rollback_not_executed"), one.roll_back),
+    ):
         if command:
             blocks += [Paragraph(text(f"{label}:")), Code(command, "sh")]
     if not one.roll_back:
-        blocks.append(Paragraph(text(NO_ROLL_BACK if one.apply else NO_COMMAND)))
+        blocks.append(Paragraph(text(no_roll_back() if one.apply else no_command())))
     return blocks
 
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from throttlescope.app.incident import evidence, remedies
 from throttlescope.app.incident.computed import ComputedResults, RecomputedVerdict
 from throttlescope.app.incident.load import Incident
-from throttlescope.app.incident.timeline import SINCE_WORDS
+from throttlescope.app.incident.timeline import since_words
 from throttlescope.app.presentation import format as fmt
 from throttlescope.app.presentation.advice import recommendations_of, texts_of
 from throttlescope.app.presentation.answer import VerdictAnswer, answer
@@ -23,6 +23,7 @@ from throttlescope.ingest.core.times import MINUTE_MS, SECOND_MS
 from throttlescope.ingest.core.topic_name import part_word
 from throttlescope.models.backlog_age import backlog_age
 from throttlescope.models.messages.catalogue import sentence
+from throttlescope.models.messages.stored import forecast_in_language
 from throttlescope.models.throttling.replay.notes import FAR_OFF_SHARE
 
 
@@ -31,15 +32,18 @@ def facts(incident: Incident, computed: ComputedResults, pictures: Sequence[str]
     judged = None if incident.verdict is None else _answer(incident)
     return Facts(
         [
-            ("What", _what(incident)),
-            ("Since when", _since(incident)),
-            ("Why", _why(incident, computed, judged)),
-            ("How sure", _sure(incident, computed, judged)),
-            ("Limiter", evidence.limiter(incident)),
+            (sentence("label.what"), _what(incident)),
+            (sentence("label.since_when"), _since(incident)),
+            (sentence("label.why"), _why(incident, computed, judged)),
+            (sentence("label.how_sure"), _sure(incident, computed, judged)),
+            (sentence("label.limiter"), evidence.limiter(incident)),
             (sentence("incident.deadlines.heading"), _deadline(incident, computed)),
-            ("Do first", _first(computed, judged)),
-            ("Will not help", _not_helping(computed, judged)),
-            ("Missing", [*_missing(incident, computed), *map(text, pictures)] or [text("Nothing.")]),
+            (sentence("label.do_first"), _first(computed, judged)),
+            (sentence("label.will_not_help"), _not_helping(computed, judged)),
+            (
+                sentence("label.missing"),
+                [*_missing(incident, computed), *map(text, pictures)] or [text(sentence("label.nothing"))],
+            ),
         ]
     )
 
@@ -71,7 +75,11 @@ def title(incident: Incident) -> TextBlock:
 def _subject(incident: Incident) -> list[str | Name]:
     """The subscription, or the replicator by its remote cluster."""
     remote = remote_cluster(incident.key.subscription)
-    return [Name(incident.key.subscription)] if remote is None else ["Replicator to ", Name(remote)]
+    return (
+        [Name(incident.key.subscription)]
+        if remote is None
+        else [sentence("label.replicator_to"), Name(remote)]
+    )
 
 
 def as_of(incident: Incident) -> TextBlock:
@@ -89,9 +97,19 @@ def _what(incident: Incident) -> list[TextBlock]:
     partition = "" if key.partition < 0 else f", {part_word(key.topic)} {key.partition}"
     remote = remote_cluster(key.subscription)
     if remote is None:
-        parts = ["Subscription ", Name(key.subscription), " of topic ", Name(key.topic)]
+        parts = [
+            sentence("label.subscription_title"),
+            Name(key.subscription),
+            sentence("label.of_topic"),
+            Name(key.topic),
+        ]
     else:
-        parts = ["Replicator to cluster ", Name(remote), " of topic ", Name(key.topic)]
+        parts = [
+            sentence("label.replicator_to_cluster"),
+            Name(remote),
+            sentence("label.of_topic"),
+            Name(key.topic),
+        ]
     rows = [text(*parts, f"{partition}, cluster ", Name(key.cluster), "."), text(_backlog(incident))]
     if incident.newest_backlog is not None and incident.newest_backlog[0] > incident.at_ms:
         rows.append(text(_newest(incident)))
@@ -154,7 +172,7 @@ def _episode(incident: Incident) -> list[str]:
         return [sentence("incident.since.no_episode")]
     # A backlog that is gone has a length; an open one lasts until the moment of the report.
     length = _length_s(row["since_ms"], incident.at_ms if row["end_ms"] is None else row["end_ms"])
-    at, how = fmt.moment(row["since_ms"]), SINCE_WORDS[row["since_method"]]
+    at, how = fmt.moment(row["since_ms"]), since_words(row["since_method"])
     if row["since_method"] == "start_of_data":
         began = sentence("incident.since.began_before", at=at, length=length, how=how)
     else:
@@ -187,7 +205,7 @@ def _this_cause(incident: Incident) -> list[str]:
 def _why(incident: Incident, computed: ComputedResults, judged: VerdictAnswer | None) -> list[TextBlock]:
     if judged is None:
         return [text(sentence("incident.why.no_verdict"))]
-    why = incident.verdict["why"]
+    why = incident.worded["why"]
     first = sentence("incident.why.rule", answer=judged.title, why=why) if why else judged.title
     rows = [first, *judged.why]
     if computed.consumers is not None and computed.consumers.slow:
@@ -237,7 +255,9 @@ def _deadline(incident: Incident, computed: ComputedResults) -> list[TextBlock]:
     if computed.forecasts is None:
         return [text(sentence("incident.deadlines.not_computed", why=computed.why_not["forecasts"]))]
     loss = remedies.nearest_loss(computed.forecasts)
-    rows = [] if loss is None else [f"{remedies.forecast_text(loss)} {loss['consequence']}"]
+    rows = []
+    if loss is not None:
+        rows.append(f"{remedies.forecast_text(loss)} {forecast_in_language(loss)['consequence']}")
     rows.append(remedies.deadline_text(computed.deadlines))
     rows += [remedies.forecast_text(row) for row in computed.forecasts if row["kind"] == "drain"]
     end_ms = None if incident.episode is None else incident.episode["end_ms"]
@@ -264,12 +284,12 @@ def _not_helping(computed: ComputedResults, judged: VerdictAnswer | None) -> lis
     rows = [] if judged is None else [judged.never]
     if computed.advice:
         rows += texts_of(computed.advice["not_helping"])
-    return [text(one) for one in rows or ("Not known.",)]
+    return [text(one) for one in rows or (sentence("label.not_known_title"),)]
 
 
 def _missing(incident: Incident, computed: ComputedResults) -> list[TextBlock]:
-    rows = ["A verdict."] if incident.verdict is None else []
-    for one in (incident.verdict or {}).get("missing_evidence") or ():
+    rows = [sentence("label.a_verdict")] if incident.verdict is None else []
+    for one in (incident.worded or {}).get("missing_evidence") or ():
         what, fix = _sentence(one["what"]), _sentence(one["fix"])
         rows.append(sentence("incident.missing.evidence", what=what, fix=fix))
     if incident.minutes.empty:

@@ -25,11 +25,6 @@ MOST_CONSUMER_CHANGES = 20
 #: A value of a policy that is longer is cut; ``policies.jsonl`` has it whole.
 _MOST_LETTERS = 200
 
-#: How the start of a backlog was found.
-SINCE_WORDS = {
-    method: sentence(f"incident.since.how.{method}")
-    for method in ("change_point", "first_minute", "start_of_data")
-}
 #: Requests to the admin API that have a sentence of their own.
 _SCOPES = frozenset(
     (
@@ -41,6 +36,11 @@ _SCOPES = frozenset(
         "partition_count",
     )
 )
+
+
+def since_words(method: str) -> str:
+    """How the start of a backlog was found."""
+    return sentence(f"incident.since.how.{method}")
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ def _episode(incident: Incident) -> Iterable[Event]:
     row = incident.episode
     if row is None:
         return
-    how = SINCE_WORDS[row["since_method"]]
+    how = since_words(row["since_method"])
     yield Event(row["since_ms"], None, "backlog", text(sentence("incident.event.begins", how=how)))
     peak = sentence("incident.event.peak", entries=fmt.exact(row["peak_entries"]))
     yield Event(row["peak_ms"], None, "backlog", text(peak))

@@ -47,7 +47,7 @@ class Why:
         from throttlescope.app.presentation.blocks import Bullets, Heading, Paragraph, text
 
         found = self.incident
-        missing = [] if found.verdict is None else found.verdict["missing_evidence"] or ()
+        missing = (found.worded or {}).get("missing_evidence") or ()
         blocks = [
             Heading(1, summary.title(found)),
             Paragraph(summary.as_of(found)),

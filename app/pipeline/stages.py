@@ -56,8 +56,15 @@ T = TypeVar("T")
 
 #: Overlapping backfills meet once or twice at the same hours, then one of them is ahead.
 COMMIT_ATTEMPTS = 6
-#: Steps that are announced together, and again where they are done again.
-_RESULTS_STEPS = "Finding episodes", "Lifting their causes", sentence("pipeline.step.anomalies")
+
+
+def _results_steps() -> tuple[str, str, str]:
+    """Steps that are announced together, and again where they are done again."""
+    return (
+        sentence("pipeline.step.episodes"),
+        sentence("pipeline.step.levers"),
+        sentence("pipeline.step.anomalies"),
+    )
 
 
 class Stages:
@@ -200,7 +207,7 @@ class Stages:
         """Episodes, counterfactuals and anomalies, from the first hour that differs on."""
 
         def again() -> None:
-            self.progress.steps += len(_RESULTS_STEPS)
+            self.progress.steps += len(_results_steps())
 
         began_ms, plans = until_stable(
             lambda: self._results(results),
@@ -214,16 +221,16 @@ class Stages:
     def _results(self, results: Results) -> tuple[int, list[Hours]]:
         began_ms, plans = self._plan(self._following("results"))
         todo = joined([self._onwards(plan) for plan in plans if plan.to_compute])
-        with self.progress.step(_RESULTS_STEPS[0]):
+        with self.progress.step(_results_steps()[0]):
             make_episodes(
                 self.session, self.lake, self.groups, todo, self.run_id, results, self.progress.note
             )
-        with self.progress.step(_RESULTS_STEPS[1]):
+        with self.progress.step(_results_steps()[1]):
             for plan in plans:
                 forget_answers(self.lake, plan.cluster, plan.changed, self.run_id)
             replayed = joined([*self.groups, *todo])
             make_counterfactuals(self.session, self.lake, replayed, self.run_id, results, self.progress.note)
-        with self.progress.step(_RESULTS_STEPS[2]):
+        with self.progress.step(_results_steps()[2]):
             make_anomalies(
                 self.session,
                 self.lake,

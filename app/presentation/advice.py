@@ -24,13 +24,21 @@ if TYPE_CHECKING:
 
 #: What the replays say as a whole, by :attr:`Counterfactuals.primary`.
 PRIMARY = {
-    "limiter": message("advice.primary.limiter").text,
-    "consumers": message("advice.primary.consumers").text,
-    "both": message("advice.primary.both").text,
-    None: message("advice.primary.none").text,
+    "limiter": message("advice.primary.limiter"),
+    "consumers": message("advice.primary.consumers"),
+    "both": message("advice.primary.both"),
+    None: message("advice.primary.none"),
 }
-NO_COMMAND = message("advice.no_command").text
-NO_ROLL_BACK = message("advice.no_roll_back").text
+
+
+def no_command() -> str:
+    """Where no command of pulsar-admin makes a change."""
+    return sentence("advice.no_command")
+
+
+def no_roll_back() -> str:
+    """Where no command rolls it back."""
+    return sentence("advice.no_roll_back")
 
 
 def facts(found: ReplayInputs, advice: Advice) -> dict[str, Any]:
@@ -96,14 +104,14 @@ def advice_report(found: ReplayInputs, advice: Advice, *, now_ms: int | None) ->
             horizon=duration(known.horizon_s),
         ),
         [
-            ("without", "left"),
-            ("backlog then (entries)", "right"),
+            (sentence("label.without_heading"), "left"),
+            (sentence("label.backlog_then_entries"), "right"),
             (sentence("tables.advice.less"), "right"),
-            ("gone in", "left"),
-            ("then limited by", "left"),
+            (sentence("label.gone_in_heading"), "left"),
+            (sentence("label.then_limited_by_heading"), "left"),
         ],
         rows,
-        notes=[PRIMARY[known.primary]],
+        notes=[PRIMARY[known.primary].text],
     )
     error = message("advice.replay_error", percent=100 * known.error_share).text
     report: TextReport = [table]
@@ -121,8 +129,14 @@ def advice_report(found: ReplayInputs, advice: Advice, *, now_ms: int | None) ->
 
 def recommendation_lines(number: int, one: Recommendation) -> TextReport:
     """One change with its command, its rollback, its risks and its checks."""
-    gone = f" Gone in {one.gone_in.text}." if one.gone_in else ""
-    head = f"{number}. {one.text}{gone} Then limited by: {limiting_factor(one.next_limiting_factor)}."
+    gone = sentence("label.advice_gone", length=one.gone_in.text) if one.gone_in else ""
+    head = sentence(
+        "label.advice_head",
+        number=number,
+        action=one.text,
+        gone=gone,
+        factor=limiting_factor(one.next_limiting_factor),
+    )
     return [
         TextLine(),
         TextLine(head),
@@ -131,22 +145,29 @@ def recommendation_lines(number: int, one: Recommendation) -> TextReport:
             for label, command in (("run", one.apply), ("undo", one.roll_back))
             if command
         ],
-        *[TextLine(f"   risk: {risk.text}") for risk in one.risks],
-        *[TextLine(f"   check: {check.text}", is_copied=True) for check in one.checks],
+        *[TextLine(f"   {sentence('label.risk_line', text=risk.text)}") for risk in one.risks],
+        *[
+            TextLine(f"   {sentence('label.check_line', text=check.text)}", is_copied=True)
+            for check in one.checks
+        ],
     ]
 
 
 def not_helping_lines(messages: tuple[Message, ...]) -> TextReport:
     """Levers that do not help."""
-    return [line for one in messages for line in (TextLine(), TextLine(f"Caution: {one.text}"))]
+    return [
+        line
+        for one in messages
+        for line in (TextLine(), TextLine(sentence("label.caution_line", text=one.text)))
+    ]
 
 
 def note_lines(notes: list[Message]) -> TextReport:
     """That nothing was executed, and what makes the answer less sure."""
     return [
         TextLine(),
-        TextLine("Nothing was executed."),
-        *[TextLine(f"Note: {note.text}") for note in notes],
+        TextLine(sentence("label.nothing_was_executed")),
+        *[TextLine(sentence("label.note_line", text=note.text)) for note in notes],
     ]
 
 
@@ -165,11 +186,11 @@ def drain_within(earliest_s: float | None, latest_s: float | None) -> str:
     if earliest_s is None:
         return "not by then"
     if latest_s is None:
-        return f"{duration(earliest_s)} at the earliest"
+        return sentence("label.earliest_at", length=duration(earliest_s))
     low, high = duration(earliest_s), duration(latest_s)
-    return high if low == high else f"{low} to {high}"
+    return high if low == high else sentence("label.range_words", low=low, high=high)
 
 
 def _span(span) -> str:
     low, high = count(span.low), count(span.high)
-    return low if low == high else f"{low} to {high}"
+    return low if low == high else sentence("label.range_words", low=low, high=high)

@@ -46,18 +46,18 @@ def print_anomalies(found: AnomalyRows, *, now_ms: int) -> None:
     )
     clusters = len({row["cluster"] for row in live}) > 1
     columns = [
-        ("incident", "left"),
-        *((("cluster", "left"),) if clusters else ()),
-        ("subscription", "left"),
-        ("signal", "left"),
-        ("from (UTC)", "left"),
-        ("duration", "right"),
-        ("state", "left"),
-        ("value", "right"),
-        ("usual", "left"),
-        ("score", "right"),
-        ("verdict then", "left"),
-        ("shared with", "left"),
+        (sentence("label.incident"), "left"),
+        *(((sentence("label.cluster_heading"), "left"),) if clusters else ()),
+        (sentence("label.subscription_heading"), "left"),
+        (sentence("label.signal"), "left"),
+        (sentence("label.from_utc"), "left"),
+        (sentence("label.duration_heading"), "right"),
+        (sentence("label.state"), "left"),
+        (sentence("label.value_heading"), "right"),
+        (sentence("label.usual_heading"), "left"),
+        (sentence("label.score"), "right"),
+        (sentence("label.verdict_then_heading"), "left"),
+        (sentence("label.shared_with"), "left"),
     ]
     cells = [
         [

@@ -17,6 +17,7 @@ from throttlescope.models.backlog_age import BacklogAge
 from throttlescope.models.diagnosis.causes import THROTTLED, UNKNOWN
 from throttlescope.models.diagnosis.known_bugs import bugs_behind
 from throttlescope.models.messages.catalogue import sentence
+from throttlescope.models.messages.stored import verdict_in_language
 
 _REASONS = 3
 _BUGS = 3
@@ -83,6 +84,7 @@ def answer(
     age : BacklogAge, optional
         Of the oldest entry at the window's end.
     """
+    verdict = verdict_in_language(verdict)
     cause = CAUSES[verdict["cause"]]
     side = SIDES[verdict["naive_side"]]
     agrees = verdict["naive_side"] == verdict["side"]
@@ -126,8 +128,16 @@ def _title(
         return sentence("answer.cause", cause=cause.answer)
     limit = next((limit for limit in limits if f"{limit.level}.{limit.unit}" == limiter), None)
     # A limit of the broker is shared by all that it serves.
-    per = " per segment" if is_scalable(topic) and limit is not None and limit.level != "broker" else ""
-    details = "" if limit is None or limit.rate is None else f" ({limit.amount()}{per}, set by {limit.who()})"
+    per = (
+        sentence("label.per_segment")
+        if is_scalable(topic) and limit is not None and limit.level != "broker"
+        else ""
+    )
+    details = (
+        ""
+        if limit is None or limit.rate is None
+        else sentence("label.limit_details", limit=limit.amount(), per=per, who=limit.who())
+    )
     which = f"{limiter_words(limiter, subscription)}{details}"
     is_replicator = remote_cluster(subscription) is not None
     if limit is not None and limit.lifted_ms is not None:

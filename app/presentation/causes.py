@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from throttlescope.ingest.core.subscription_name import remote_cluster
 from throttlescope.models.diagnosis.causes import CAUSES as RECORDS
 from throttlescope.models.diagnosis.causes import Cause
-from throttlescope.models.diagnosis.causes.cause import PARTS
-from throttlescope.models.messages.en.advice import LIMIT_KINDS
+from throttlescope.models.messages.catalogue import sentence
 from throttlescope.models.messages.limiting import limiter
 
 LIMIT, CONSUMER, MIXED, STORAGE, FINE, OPEN = "#D55E00", "#0072B2", "#B5527F", "#9A7B00", "#008A65", "#7A7F87"
@@ -29,7 +28,7 @@ _COLOURS = {
 
 @dataclass(frozen=True)
 class CauseLook:
-    """One cause as people see it.
+    """One cause as people see it; texts are in the current language.
 
     Attributes
     ----------
@@ -47,25 +46,43 @@ class CauseLook:
         What to look at first; what would not help.
     """
 
-    word: str
-    label: str
-    mark: str
-    colour: str
-    pattern: str
-    answer: str
-    first: str
-    never: str
+    record: Cause
 
+    @property
+    def word(self) -> str:
+        return self.record.name
 
-def _look(cause: Cause) -> CauseLook:
-    texts = {part: cause.text(part) for part in PARTS}
-    return CauseLook(
-        word=cause.name, mark=cause.mark, colour=_COLOURS[cause.family], pattern=cause.pattern, **texts
-    )
+    @property
+    def mark(self) -> str:
+        return self.record.mark
+
+    @property
+    def colour(self) -> str:
+        return _COLOURS[self.record.family]
+
+    @property
+    def pattern(self) -> str:
+        return self.record.pattern
+
+    @property
+    def label(self) -> str:
+        return self.record.text("label")
+
+    @property
+    def answer(self) -> str:
+        return self.record.text("answer")
+
+    @property
+    def first(self) -> str:
+        return self.record.text("first")
+
+    @property
+    def never(self) -> str:
+        return self.record.text("never")
 
 
 #: By stored word, in the order in which a person wants to see them, worst first.
-CAUSES: dict[str, CauseLook] = {cause.name: _look(cause) for cause in RECORDS}
+CAUSES: dict[str, CauseLook] = {cause.name: CauseLook(cause) for cause in RECORDS}
 
 #: The stored words in that order.
 ORDER: tuple[str, ...] = tuple(CAUSES)
@@ -75,31 +92,51 @@ ORDER: tuple[str, ...] = tuple(CAUSES)
 class SideLook:
     """One side of the question, as the naive rule names it."""
 
-    label: str
+    word: str
     mark: str
     colour: str
 
+    @property
+    def label(self) -> str:
+        return sentence(f"label.side.{self.word}")
+
 
 SIDES: dict[str, SideLook] = {
-    "throttle": SideLook("a limit", "▲", LIMIT),
-    "consumer_capacity": SideLook("the consumers", "●", CONSUMER),
-    "both": SideLook("a limit and the consumers", "◆", MIXED),
-    "neither": SideLook("neither", "✓", FINE),
-    "unknown": SideLook("nothing certain", "?", OPEN),
+    side.word: side
+    for side in (
+        SideLook("throttle", "▲", LIMIT),
+        SideLook("consumer_capacity", "●", CONSUMER),
+        SideLook("both", "◆", MIXED),
+        SideLook("neither", "✓", FINE),
+        SideLook("unknown", "?", OPEN),
+    )
 }
 
-LEVEL_WORDS = {"broker": "broker", "topic": "topic", "subscription": "subscription"}
-UNIT_WORDS = LIMIT_KINDS
+#: Records that set a limit, with a name of their own.
+_SET_BY = frozenset(
+    (
+        "subscription_policy",
+        "topic_policy",
+        "global_topic_policy",
+        "namespace_policy",
+        "broker_dynamic",
+        "broker_file",
+        "none",
+    )
+)
 
-SET_BY_WORDS = {
-    "subscription_policy": "subscription policy",
-    "topic_policy": "topic policy",
-    "global_topic_policy": "global topic policy",
-    "namespace_policy": "namespace policy",
-    "broker_dynamic": "broker's dynamic configuration",
-    "broker_file": "broker's configuration file",
-    "none": "not set anywhere",
-}
+
+def set_by_words(set_by: str) -> str:
+    """Which record set a limit: ``topic policy``; an unknown one is written as it is stored."""
+    return sentence(f"label.set_by.{set_by}") if set_by in _SET_BY else set_by.replace("_", " ")
+
+
+def cause_tip(word: str, limiter: str | None) -> str:
+    """A cause's answer, with the limiter that binds."""
+    answer = CAUSES[word].answer
+    if not limiter:
+        return answer
+    return sentence("label.answer_and_limiter", answer=answer, limiter=limiter_words(limiter))
 
 
 def limiter_words(name: str | None, subscription: str = "") -> str:

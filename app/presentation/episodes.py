@@ -41,19 +41,19 @@ def print_episodes(rows: Sequence[Mapping[str, Any]], *, now_ms: int) -> None:
     rows = sorted(rows, key=lambda row: (row["end_ms"] is not None, -row["peak_entries"], row["episode_id"]))
     clusters = len({row["cluster"] for row in rows}) > 1
     columns = [
-        *((("cluster", "left"),) if clusters else ()),
-        ("subscription", "left"),
-        ("since (UTC)", "left"),
-        ("duration", "right"),
-        ("state", "left"),
-        ("cause", "left"),
-        ("limiter", "left"),
-        ("confidence", "right"),
-        ("lever", "left"),
-        ("peak (entries)", "right"),
-        ("causes", "left"),
-        ("flips/h", "right"),
-        ("marks", "left"),
+        *(((sentence("label.cluster_heading"), "left"),) if clusters else ()),
+        (sentence("label.subscription_heading"), "left"),
+        (sentence("label.since_utc"), "left"),
+        (sentence("label.duration_heading"), "right"),
+        (sentence("label.state"), "left"),
+        (sentence("label.cause_heading"), "left"),
+        (sentence("label.limiter_heading"), "left"),
+        (sentence("label.confidence_heading"), "right"),
+        (sentence("label.lever"), "left"),
+        (sentence("label.peak_entries"), "right"),
+        (sentence("label.causes"), "left"),
+        (sentence("label.flips_per_h"), "right"),
+        (sentence("label.marks"), "left"),
     ]
     cells = [
         [
@@ -88,15 +88,15 @@ def print_incidents(rows: Sequence[Mapping[str, Any]]) -> None:
     """Print one line per shared incident, and its members below it."""
     clusters = len({row["cluster"] for row in rows}) > 1
     columns = [
-        ("incident", "left"),
-        *((("cluster", "left"),) if clusters else ()),
-        ("shared", "left"),
-        ("limiter", "left"),
-        ("cause", "left"),
-        ("since (UTC)", "left"),
-        ("together from", "left"),
-        ("until", "left"),
-        ("members", "left"),
+        (sentence("label.incident"), "left"),
+        *(((sentence("label.cluster_heading"), "left"),) if clusters else ()),
+        (sentence("label.shared_heading"), "left"),
+        (sentence("label.limiter_heading"), "left"),
+        (sentence("label.cause_heading"), "left"),
+        (sentence("label.since_utc"), "left"),
+        (sentence("label.together_from"), "left"),
+        (sentence("label.until"), "left"),
+        (sentence("label.members"), "left"),
     ]
     cells = [
         [
@@ -127,16 +127,16 @@ def print_rollups(rows: Sequence[Mapping[str, Any]], by: str) -> None:
     """Print one line per subscription, topic, namespace, broker or limiter."""
     clusters = len({row["cluster"] for row in rows}) > 1
     columns = [
-        *((("cluster", "left"),) if clusters else ()),
+        *(((sentence("label.cluster_heading"), "left"),) if clusters else ()),
         (by, "left"),
-        ("episodes", "right"),
-        ("open", "right"),
-        ("duration", "right"),
-        ("causes", "left"),
-        ("open since (UTC)", "left"),
-        ("worst", "left"),
-        ("peak (entries)", "right"),
-        ("partitions", "left"),
+        (sentence("label.episodes"), "right"),
+        (sentence("label.open"), "right"),
+        (sentence("label.duration_heading"), "right"),
+        (sentence("label.causes"), "left"),
+        (sentence("label.open_since_utc"), "left"),
+        (sentence("label.worst"), "left"),
+        (sentence("label.peak_entries"), "right"),
+        (sentence("label.partitions"), "left"),
     ]
     cells = [
         [

@@ -9,6 +9,7 @@ from throttlescope.app.presentation.output import freshness, print_table
 from throttlescope.app.presentation.verdicts import subscription_text
 from throttlescope.ingest.core.times import SECOND_MS
 from throttlescope.models.messages.catalogue import sentence
+from throttlescope.models.messages.stored import forecast_in_language
 from throttlescope.models.messages.units import count, counted, duration_text, minute_text, percent
 
 if TYPE_CHECKING:
@@ -21,13 +22,14 @@ _KINDS = tuple(_WHAT)
 
 def exported(row: Mapping[str, Any]) -> dict[str, Any]:
     """One forecast as it is printed in JSON."""
-    return {name: value for name, value in row.items() if name != "date"}
+    return {name: value for name, value in forecast_in_language(row).items() if name != "date"}
 
 
 def print_forecasts(rows: Sequence[Mapping[str, Any]], *, made_ms: int, now_ms: int) -> None:
     """Print one line per forecast, the subscription with the nearest loss first, then what happens and the basis of the forecast."""
     rows = sorted(
-        rows, key=lambda row: (_nearest_loss(row, rows), subscription_text(row), _KINDS.index(row["kind"]))
+        map(forecast_in_language, rows),
+        key=lambda row: (_nearest_loss(row, rows), subscription_text(row), _KINDS.index(row["kind"])),
     )
     cells = [
         [
@@ -47,13 +49,13 @@ def print_forecasts(rows: Sequence[Mapping[str, Any]], *, made_ms: int, now_ms: 
     versions = ", ".join(sorted({row["method_version"] for row in rows})) or "-"
     print_table(
         [
-            ("subscription", "left"),
-            ("what", "left"),
-            ("when", "left"),
-            ("90 % interval", "left"),
-            ("probability", "right"),
-            ("now", "right"),
-            ("change", "right"),
+            (sentence("label.subscription_heading"), "left"),
+            (sentence("label.what_heading"), "left"),
+            (sentence("label.when_heading"), "left"),
+            (sentence("label.90_percent_interval"), "left"),
+            (sentence("label.probability"), "right"),
+            (sentence("label.now"), "right"),
+            (sentence("label.change_heading"), "right"),
         ],
         cells,
         title=counted(len(rows), "forecast") if rows else sentence("tables.forecast.none"),
@@ -70,14 +72,14 @@ def print_back_test(found: BackTest) -> None:
     parts = [("all", found.all), *found.causes.items()]
     print_table(
         [
-            ("cause", "left"),
-            ("forecasts", "right"),
-            ("clusters", "right"),
-            ("inside 90 % interval", "right"),
+            (sentence("label.cause_heading"), "left"),
+            (sentence("label.forecasts_heading"), "right"),
+            (sentence("label.clusters"), "right"),
+            (sentence("label.inside_90_percent_interval"), "right"),
             ("Wilson", "right"),
-            ("over clusters", "right"),
+            (sentence("label.over_clusters"), "right"),
             ("Kaplan-Meier", "right"),
-            ("median error", "right"),
+            (sentence("label.median_error"), "right"),
         ],
         [[name, *_coverage(part)] for name, part in parts if part.forecasts],
         title=_back_test_title(found),
@@ -152,7 +154,11 @@ def _nearest_loss(row: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> 
 def _when(row: Mapping[str, Any], name: str) -> str:
     if row["state"] != "expected":
         return "never" if row["state"] == "never" else "unknown"
-    return f"in {duration_text(row[name] - row['made_at_ms'])}, {minute_text(row[name])[11:]}"
+    return sentence(
+        "label.in_length_at",
+        length=duration_text(row[name] - row["made_at_ms"]),
+        time=minute_text(row[name])[11:],
+    )
 
 
 def _interval(row: Mapping[str, Any]) -> str:
@@ -160,7 +166,7 @@ def _interval(row: Mapping[str, Any]) -> str:
         return "-"
     low = duration_text(row["low_ms"] - row["made_at_ms"])
     if row["state"] != "expected":
-        return f"not before {low}"
+        return sentence("label.not_before", time=low)
     return (
         f"{low} to {'open' if row['high_ms'] is None else duration_text(row['high_ms'] - row['made_at_ms'])}"
     )

@@ -12,8 +12,8 @@ import unicodedata
 
 from throttlescope.app.presentation import time_zone
 from throttlescope.ingest.core.topic_name import part_word
+from throttlescope.models.messages.units import words
 
-MISSING = "not measured"
 _THIN_SPACE = "\N{NARROW NO-BREAK SPACE}"
 _SPACE = "\N{NO-BREAK SPACE}"
 _MINUS = "\N{MINUS SIGN}"
@@ -26,10 +26,15 @@ def is_missing(value: object) -> bool:
     return value is None or (isinstance(value, float) and math.isnan(value))
 
 
+def missing() -> str:
+    """In the place of a value that there is not: ``not measured``."""
+    return words().not_measured
+
+
 def exact(value: float | None) -> str:
     """Every digit, in groups of three: ``12 345``."""
     if is_missing(value):
-        return MISSING
+        return missing()
     if math.isinf(value) or abs(value) >= 1e15:
         return short(value)
     text = f"{value:,.3f}".rstrip("0").rstrip(".")
@@ -39,41 +44,41 @@ def exact(value: float | None) -> str:
 def short(value: float | None) -> str:
     """Three significant digits with an SI prefix: ``12.3 k``."""
     if is_missing(value):
-        return MISSING
+        return missing()
     return _scaled(value, 1000, _SI)
 
 
 def count(value: float | None, noun: str) -> str:
     """``12.3 k entries``; the noun is a plural such as ``entries`` or ``msg``."""
-    return MISSING if is_missing(value) else f"{short(value)}{_SPACE}{noun}"
+    return missing() if is_missing(value) else f"{short(value)}{_SPACE}{words().nouns.get(noun, noun)}"
 
 
 def signed(value: float | None) -> str:
     """A change with its sign: ``+1.2 k``, ``0``."""
     if is_missing(value):
-        return MISSING
+        return missing()
     return f"+{short(value)}" if value > 0 else short(value)
 
 
 def msg_rate(value: float | None) -> str:
     """Messages per second, SI."""
-    return MISSING if is_missing(value) else f"{short(value)}{_SPACE}msg/s"
+    return missing() if is_missing(value) else f"{short(value)}{_SPACE}msg/s"
 
 
 def size(value_bytes: float | None) -> str:
     """Bytes, IEC: ``5 MiB``."""
-    return MISSING if is_missing(value_bytes) else _scaled(value_bytes, 1024, _IEC)
+    return missing() if is_missing(value_bytes) else _scaled(value_bytes, 1024, _IEC)
 
 
 def size_rate(value_bytes: float | None) -> str:
     """Bytes per second, IEC."""
-    return MISSING if is_missing(value_bytes) else f"{size(value_bytes)}/s"
+    return missing() if is_missing(value_bytes) else f"{size(value_bytes)}/s"
 
 
 def percent(share: float | None) -> str:
     """A share of 1 as whole percent; never 0 % or 100 % for what is only close to it."""
     if is_missing(share):
-        return MISSING
+        return missing()
     if 0 < share < 0.01:
         return f"<{_SPACE}1{_SPACE}%"
     if 0.99 < share < 1:
@@ -84,13 +89,14 @@ def percent(share: float | None) -> str:
 def duration(length_ms: float | None) -> str:
     """The two largest units: ``2 h 14 m``, ``3 m``, ``45 s``."""
     if is_missing(length_ms):
-        return MISSING
+        return missing()
     if length_ms < 0:
         return _MINUS + duration(-length_ms)
     if length_ms < 1000:
-        return f"{length_ms:.0f}{_SPACE}ms"
+        return f"{length_ms:.0f}{_SPACE}{words().ms}"
     seconds = int(length_ms // 1000)
-    units = (("d", 86_400), ("h", 3_600), ("m", 60), ("s", 1))
+    unit = words()
+    units = ((unit.d, 86_400), (unit.h, 3_600), (unit.short_min, 60), (unit.s, 1))
     first = next(i for i, (_, length) in enumerate(units) if seconds >= length)
     parts = []
     for name, length in units[first : first + 2]:
@@ -103,14 +109,16 @@ def duration(length_ms: float | None) -> str:
 def moment(time_ms: int | None) -> str:
     """``2026-11-20 02:58:30 UTC``; the zone is the reader's."""
     if is_missing(time_ms):
-        return MISSING
+        return missing()
     return f"{time_zone.local(time_ms):%Y-%m-%d %H:%M:%S} {time_zone.label(time_ms)}"
 
 
 def clock(time_ms: int | None) -> str:
     """``02:58:30 UTC``; for times whose day is said nearby."""
     return (
-        MISSING if is_missing(time_ms) else f"{time_zone.local(time_ms):%H:%M:%S} {time_zone.label(time_ms)}"
+        missing()
+        if is_missing(time_ms)
+        else f"{time_zone.local(time_ms):%H:%M:%S} {time_zone.label(time_ms)}"
     )
 
 
@@ -119,12 +127,12 @@ def between(start_ms: int, end_ms: int, *, day: bool = True) -> str:
     start, end = time_zone.local(start_ms), time_zone.local(end_ms)
     first = f"{start:%Y-%m-%d %H:%M:%S}" if day else f"{start:%H:%M:%S}"
     last = f"{end:%Y-%m-%d %H:%M:%S}" if day and start.date() != end.date() else f"{end:%H:%M:%S}"
-    return f"{first} to {last} {time_zone.label(end_ms)}"
+    return f"{first} {words().until} {last} {time_zone.label(end_ms)}"
 
 
 def day_clock(time_ms: int | None) -> str:
     """``11-20 02:58``, for narrow columns whose head says the zone."""
-    return MISSING if is_missing(time_ms) else f"{time_zone.local(time_ms):%m-%d %H:%M}"
+    return missing() if is_missing(time_ms) else f"{time_zone.local(time_ms):%m-%d %H:%M}"
 
 
 def zone_of(time_ms: int | None) -> str:
@@ -135,7 +143,7 @@ def zone_of(time_ms: int | None) -> str:
 def quantity(value: float | None, unit: str | None) -> str:
     """A value of evidence in its unit; an unknown unit is printed as it is."""
     if is_missing(value):
-        return MISSING
+        return missing()
     if unit == "bytes":
         return size(value)
     if unit == "bytes/s":

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from throttlescope.app.presentation import format as fmt
-from throttlescope.app.presentation.causes import SET_BY_WORDS
+from throttlescope.app.presentation.causes import set_by_words
 from throttlescope.ingest.contracts.vocabulary import LEVELS, UNITS
 from throttlescope.ingest.core.subscription_name import remote_cluster
 from throttlescope.models.diagnosis.thresholds import READ_BATCH_ENTRIES_5, READ_SIZE_BYTES
@@ -84,7 +84,7 @@ class KnownLimit:
             rate = (
                 f"{fmt.exact(self.rate)}\N{NO-BREAK SPACE}{'entries' if self.counts == 'entries' else 'msg'}"
             )
-        return f"{rate} per {self.period_s or 1}\N{NO-BREAK SPACE}s"
+        return sentence("label.per_seconds", rate=rate, period=self.period_s or 1)
 
     def speed(self) -> str:
         """Per second: ``50 msg/s``, ``1 MiB/s``."""
@@ -95,7 +95,7 @@ class KnownLimit:
         return fmt.msg_rate(self.per_second)
 
     def who(self) -> str:
-        return "not observed" if self.set_by is None else SET_BY_WORDS[self.set_by]
+        return "not observed" if self.set_by is None else set_by_words(self.set_by)
 
     def proof(self) -> str:
         """What its throttle events are worth, in words."""

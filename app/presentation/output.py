@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TextIO
 
 from throttlescope.models.messages.catalogue import sentence
+from throttlescope.models.messages.language import STORED_LANGUAGE, use
 from throttlescope.models.messages.units import duration_text, minute_text, visible
 
 if TYPE_CHECKING:
@@ -64,6 +65,8 @@ def write_result(
 ) -> None:
     """Write a result in the requested format; the others are not made.
 
+    JSON and CSV are for programs: their text is English in every language of the process.
+
     Parameters
     ----------
     format : str
@@ -76,7 +79,11 @@ def write_result(
     if document is not None:
         json = lambda: write_json(document())  # noqa: E731
     writers = {"table": table, "json": json, "csv": csv}
-    writers[format]()
+    if format == "table":
+        writers[format]()
+    else:
+        with use(STORED_LANGUAGE):
+            writers[format]()
 
 
 def write_rows(

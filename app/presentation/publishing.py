@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from throttlescope.app.presentation.causes import SET_BY_WORDS
+from throttlescope.app.presentation.causes import set_by_words
 from throttlescope.app.queries.publishing import Publishing, PublishTotal, PublishUse, StoppedProducers
 from throttlescope.models.messages.catalogue import sentence
 from throttlescope.models.messages.units import count, number, percent
@@ -62,8 +62,8 @@ def _limits(rows: Sequence[PublishUse], found: Publishing, most: int | None) -> 
     return PublishTable(
         sentence("publishing.limits.title"),
         (
-            ("limit of", "left"), ("set by", "left"), ("msg/s", "right"), ("limit", "right"), ("use", "right"),
-            ("bytes/s", "right"), ("limit", "right"), ("use", "right"), ("pauses/min", "right"),
+            (sentence("label.limit_of_heading"), "left"), (sentence("label.set_by_heading"), "left"), (sentence("label.msg_per_s"), "right"), (sentence("label.limit_heading"), "right"), (sentence("label.use"), "right"),
+            (sentence("label.bytes_per_s"), "right"), (sentence("label.limit_heading"), "right"), (sentence("label.use"), "right"), (sentence("label.pauses_per_min"), "right"),
         ),
         [_limit_cells(one) for one in rows[:most]],
         (sentence(f"publishing.limits.{note}"), *_cut(rows, most)),
@@ -74,7 +74,7 @@ def _limit_cells(one: PublishUse) -> list[str]:
     unknown = "not known" if one.set_by is None else "-"
     return [
         f"{_LEVELS[one.level]} {one.owner}",
-        "-" if one.set_by is None else SET_BY_WORDS.get(one.set_by, one.set_by.replace("_", " ")),
+        "-" if one.set_by is None else set_by_words(one.set_by),
         _rate(one.use_msg_per_s),
         unknown if one.rate_msg is None else count(one.rate_msg),
         percent(one.share_msg),
@@ -89,8 +89,8 @@ def _groups(rows: Sequence[PublishUse], most: int | None) -> PublishTable:
     return PublishTable(
         sentence("publishing.groups.title"),
         (
-            ("resource group", "left"), ("namespaces", "left"), ("msg/s", "right"), ("limit", "right"), ("bytes/s", "right"),
-            ("limit", "right"), ("enforced", "left"),
+            (sentence("label.resource_group"), "left"), (sentence("label.namespaces"), "left"), (sentence("label.msg_per_s"), "right"), (sentence("label.limit_heading"), "right"), (sentence("label.bytes_per_s"), "right"),
+            (sentence("label.limit_heading"), "right"), (sentence("label.enforced"), "left"),
         ),
         [
             [
@@ -107,8 +107,8 @@ def _totals(title: str, rows: Sequence[PublishTotal], most: int | None) -> Publi
     return PublishTable(
         title,
         (
-            ("name", "left"), ("msg/s", "right"), ("limits, sum", "right"), ("bytes/s", "right"), ("limits, sum", "right"),
-            ("topics", "right"), ("limits read of", "right"), ("limited", "right"), ("pauses/min", "right"),
+            (sentence("label.name_heading"), "left"), (sentence("label.msg_per_s"), "right"), (sentence("label.limits_sum"), "right"), (sentence("label.bytes_per_s"), "right"), (sentence("label.limits_sum"), "right"),
+            (sentence("label.topics"), "right"), (sentence("label.limits_read_of"), "right"), (sentence("label.limited"), "right"), (sentence("label.pauses_per_min"), "right"),
         ),
         [
             [
@@ -125,13 +125,13 @@ def _stopped(rows: Sequence[StoppedProducers], most: int | None) -> PublishTable
     return PublishTable(
         sentence("publishing.stopped.title"),
         (
-            ("topic", "left"), ("what the quota does", "left"), ("set by", "left"), ("backlog, bytes", "right"),
-            ("quota, bytes", "right"), ("use", "right"), ("published, msg/s", "right"),
+            (sentence("label.topic"), "left"), (sentence("label.what_the_quota_does"), "left"), (sentence("label.set_by_heading"), "left"), (sentence("label.backlog_bytes"), "right"),
+            (sentence("label.quota_bytes"), "right"), (sentence("label.use"), "right"), (sentence("label.published_msg_per_s_heading"), "right"),
         ),
         [
             [
                 one.topic if one.partition < 0 else f"{one.topic}-partition-{one.partition}",
-                sentence(f"publishing.stopped.{one.policy}"), SET_BY_WORDS.get(one.set_by, one.set_by), count(one.backlog_bytes),
+                sentence(f"publishing.stopped.{one.policy}"), set_by_words(one.set_by), count(one.backlog_bytes),
                 count(one.quota_bytes), percent(one.share), _rate(one.rate_msg_per_s),
             ]
             for one in rows[:most]

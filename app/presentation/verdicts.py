@@ -11,6 +11,7 @@ from throttlescope.app.queries.verdicts import AGES
 from throttlescope.ingest.core import subscription_name
 from throttlescope.ingest.core.system_names import is_system
 from throttlescope.models.messages.catalogue import sentence
+from throttlescope.models.messages.stored import MESSAGES
 from throttlescope.models.messages.units import count, counted, duration_text, minute_text, percent
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ def exported_columns() -> list[str]:
     """Keys of an exported verdict, in their order."""
     from throttlescope.ingest.contracts import TABLES
 
-    return [c.name for c in TABLES["verdicts"].columns if c.name != "date"] + list(_ADDED)
+    return [c.name for c in TABLES["verdicts"].columns if c.name not in ("date", MESSAGES)] + list(_ADDED)
 
 
 def exported(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -49,7 +50,11 @@ def print_summary(rows: Sequence[Mapping[str, Any]], objectives: Objectives, *, 
     _print(
         shown,
         objectives,
-        [("duration", "right"), ("between (UTC)", "left"), ("now", "left")],
+        [
+            (sentence("label.duration_heading"), "right"),
+            (sentence("label.between_utc"), "left"),
+            (sentence("label.now"), "left"),
+        ],
         lambda row: [
             duration_text(row["held_ms"]),
             f"{minute_text(row['from_ms'])[skip:]} to {minute_text(row['to_ms'])[11:]}",
@@ -68,7 +73,7 @@ def print_windows(rows: Sequence[Mapping[str, Any]], objectives: Objectives, *, 
     _print(
         rows,
         objectives,
-        [("duration", "right"), ("window's end (UTC)", "left")],
+        [(sentence("label.duration_heading"), "right"), (sentence("label.window_s_end_utc"), "left")],
         lambda row: [
             duration_text(row["window_end_ms"] - row["since_ms"]),
             minute_text(row["window_end_ms"]),
@@ -93,15 +98,15 @@ def _print(rows, objectives, time_columns, time_cells, *, what, after, end, note
     with_cluster = len({row["cluster"] for row in rows}) > 1
     marked = objectives.backlog_entries is not None or objectives.backlog_age_s is not None
     columns = [
-        *((("cluster", "left"),) if with_cluster else ()),
-        ("subscription", "left"),
-        ("cause", "left"),
-        ("limiter", "left"),
-        ("confidence", "right"),
-        ("backlog (entries)", "right"),
+        *(((sentence("label.cluster_heading"), "left"),) if with_cluster else ()),
+        (sentence("label.subscription_heading"), "left"),
+        (sentence("label.cause_heading"), "left"),
+        (sentence("label.limiter_heading"), "left"),
+        (sentence("label.confidence_heading"), "right"),
+        (sentence("label.backlog_entries_heading"), "right"),
         *time_columns,
-        ("naive rule", "left"),
-        *((("over objective", "left"),) if marked else ()),
+        (sentence("label.naive_rule_heading"), "left"),
+        *(((sentence("label.over_objective"), "left"),) if marked else ()),
     ]
     cells = [
         [

@@ -44,10 +44,10 @@ def whatif_report(found: ReplayInputs, answer: ReplayAnswer) -> TextReport:
             whatif.headline(answer),
             [
                 ("", "left"),
-                ("backlog drained after", "left"),
-                ("best to worst", "left"),
-                ("dispatched (msg/s)", "right"),
-                ("limited by", "left"),
+                (sentence("label.backlog_drained_after"), "left"),
+                (sentence("label.best_to_worst_heading"), "left"),
+                (sentence("label.dispatched_msg_per_s_heading"), "right"),
+                (sentence("label.limited_by_heading"), "left"),
             ],
             rows,
             notes=[whatif.effect(answer)] if is_change else [],
@@ -56,7 +56,7 @@ def whatif_report(found: ReplayInputs, answer: ReplayAnswer) -> TextReport:
         *[TextLine(f"{label:<10}{text}") for label, text in facts],
         TextLine(sentence("tables.whatif.units")),
         TextLine(sentence("tables.whatif.interval")),
-        *[TextLine(f"Note: {note.text}") for note in answer.notes],
+        *[TextLine(sentence("label.note_line", text=note.text)) for note in answer.notes],
     ]
 
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 from throttlescope.app.presentation.links.paths import SUBSCRIPTION_PATH, SUBSCRIPTIONS_PATH
 from throttlescope.app.rules_export.options import ExportOptions
 from throttlescope.app.rules_export.rule_records import AlertDefinition, Alerting
+from throttlescope.ingest.contracts.vocabulary import LEVELS
 from throttlescope.models.messages.catalogue import sentence
+from throttlescope.models.messages.limiting import kind_words, level_words
 from throttlescope.models.messages.units import exact_duration
 
 #: The time range of a link.
@@ -22,23 +24,38 @@ _PART = (
 )
 _TOPIC = '{{ $labels.topic }}{{ if ne $labels.partition "-1" }}' + _PART + "{{ end }}"
 _CLUSTER = "{{ $labels.cluster }}"
-_SUBJECTS = {
-    "subscription": f"{{{{ $labels.subscription }}}} on {_TOPIC}",
-    "topic": _TOPIC,
-    "broker": sentence("exported_rules.broker", cluster=_CLUSTER),
-    "cluster": _CLUSTER,
-}
-_LIMITER = sentence(
-    "exported_rules.limiter",
-    level="{{ $labels.level }}",
-    message_or_byte=_either("unit", "msg", "message", "byte"),
-)
-_RATE = sentence("exported_rules.rate", messages_or_bytes=_either("unit", "msg", "messages", "bytes"))
+
+
+def _subject(subject: str) -> str:
+    if subject == "subscription":
+        return sentence("exported_rules.subscription", name="{{ $labels.subscription }}", topic=_TOPIC)
+    if subject == "broker":
+        return sentence("exported_rules.broker", cluster=_CLUSTER)
+    return {"topic": _TOPIC, "cluster": _CLUSTER}[subject]
+
+
+def _limiter() -> str:
+    kind = _either("unit", "msg", kind_words("msg"), kind_words("bytes"))
+    return sentence("exported_rules.limiter", level=_level(), message_or_byte=kind)
+
+
+def _level() -> str:
+    """Whose limit, by the label; the words of English are the values of the label."""
+    words = {level: level_words(level) for level in LEVELS}
+    if all(word == level for level, word in words.items()):
+        return "{{ $labels.level }}"
+    parts = [f'{{{{ if eq $labels.level "{level}" }}}}{word}{{{{ end }}}}' for level, word in words.items()]
+    return "".join(parts)
+
+
+def _rate() -> str:
+    of = (sentence("exported_rules.messages"), sentence("exported_rules.bytes"))
+    return sentence("exported_rules.rate", messages_or_bytes=_either("unit", "msg", *of))
 
 
 def alerting(alert: AlertDefinition, options: ExportOptions) -> Alerting:
     """The alert as a rule with its annotations."""
-    subject = _SUBJECTS[alert.subject]
+    subject = _subject(alert.subject)
     return Alerting(
         alert.name,
         alert.expr(options),
@@ -57,15 +74,20 @@ def _text(key: str, subject: str, options: ExportOptions) -> str:
     return sentence(
         f"exported_rules.alert.{key}",
         subject=subject,
-        limiter=_LIMITER,
+        limiter=_limiter(),
         share="{{ $value | humanizePercentage }}",
         count="{{ $value | humanize }}",
         value="{{ $value }}",
         duration="{{ $value | humanizeDuration }}",
         window=options.window,
         objective=exact_duration(options.backlog_age_s),
-        flow=_either("flow", "publish", "Production", "Consumption"),
-        rate=_RATE,
+        flow=_either(
+            "flow",
+            "publish",
+            sentence("exported_rules.flow.publish"),
+            sentence("exported_rules.flow.consume"),
+        ),
+        rate=_rate(),
     )
 
 

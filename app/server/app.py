@@ -28,7 +28,7 @@ from throttlescope.app.services.promql.concurrency import ConcurrencyLimit, Quer
 from throttlescope.app.services.promql.lake_queries import LakeQueries
 from throttlescope.app.services.server_counters import count_lookup, count_requests
 from throttlescope.app.services.whatif import warm
-from throttlescope.app.web import warm_pages
+from throttlescope.app.web import request_language, warm_pages
 from throttlescope.app.web.components.index_page import first_frame
 from throttlescope.app.web.components.shell import explained, not_found, shell
 from throttlescope.app.web.data.promql import PROMQL_ACCESS, PromqlAccess
@@ -38,6 +38,7 @@ from throttlescope.app.web.pages import IN_HEADER, PAGES
 from throttlescope.app.web.pages.subscription.now import LIVE
 from throttlescope.ingest.core.errors import InputError
 from throttlescope.ingest.lake.cached_lake import RememberingLake
+from throttlescope.models.messages.language import HTML_CODES, current
 
 LOOPBACK = "127.0.0.1"
 LOOPBACK_NAMES = (LOOPBACK, "localhost", "[::1]", "::1")
@@ -51,10 +52,22 @@ _THREADS_OF_PAGES = 8
 
 # As Dash's own, with a language and a frame that needs no script.
 _PAGE = """<!DOCTYPE html>
-<html lang="en">
+<html lang="LANGUAGE">
 <head>{%metas%}<title>{%title%}</title>{%favicon%}{%css%}</head>
 <body>FIRST_FRAME{%app_entry%}<footer>{%config%}{%scripts%}{%renderer%}</footer></body>
 </html>"""
+
+
+class LocalizedDash(Dash):
+    """A Dash application whose index page is in the language of the request."""
+
+    def interpolate_index(self, **parts: str) -> str:
+        page = super().interpolate_index(**parts).replace("LANGUAGE", HTML_CODES[current()], 1)
+        return page.replace("FIRST_FRAME", first_frame(_in_header()), 1)
+
+
+def _in_header() -> list[tuple[str, str]]:
+    return [(page.label, page.path) for page in IN_HEADER]
 
 
 def create_app(
@@ -89,14 +102,13 @@ def create_app(
         every other one, once it was read.
     """
     here = Path(web.__file__).parent
-    in_header = [(page.title, page.path) for page in IN_HEADER]
-    app = Dash(
+    app = LocalizedDash(
         __name__,
         # Flask cannot find its folders below a namespace package, so they are given.
         server=Flask(__name__, root_path=str(here), instance_path=str(here), static_folder=None),
         assets_folder=str(here / "assets"),
         title="throttlescope",
-        index_string=_PAGE.replace("FIRST_FRAME", first_frame(in_header)),
+        index_string=_PAGE,
         update_title=None,
         suppress_callback_exceptions=True,
         health_endpoint="healthz",
@@ -107,6 +119,7 @@ def create_app(
         app.server.config["TRUSTED_HOSTS"] = [*LOOPBACK_NAMES, *access.external_hosts]
     bound_bodies(app.server)
     count_requests(app.server)
+    request_language.register(app.server)
     guard(app.server, access)
     # Separate ones: pages that wait for a slow store do not block queries.
     lake, lake_of_pages = RememberingLake(lake_path, tables), RememberingLake(lake_path, tables)
@@ -130,8 +143,8 @@ def create_app(
     reader.watch()
     app.server.extensions[READER] = reader
     app.server.register_blueprint(export_blueprint(lake, reader))
-    # Built per request: it contains the time zone of the cookie.
-    app.layout = lambda: shell(in_header)
+    # Built per request: it contains the time zone and the language of cookies.
+    app.layout = lambda: shell(_in_header())
 
     @app.callback(Output("page", "children"), Input("address", "pathname"), State("address", "search"))
     @explained

@@ -13,6 +13,7 @@ from throttlescope.app.presentation.links.fields import PageAddress
 from throttlescope.app.web.components.shell import explained
 from throttlescope.app.web.data.reader import LakeReader
 from throttlescope.ingest.core.errors import InputError
+from throttlescope.models.messages.catalogue import sentence
 
 ADDRESS_QUERY = Input("address", "search")
 ADDRESS_PATH = State("address", "pathname")
@@ -25,7 +26,7 @@ class WebPage:
     Attributes
     ----------
     path, title : str
-        ``title`` is the page's name in the header.
+        ``title`` is the page's name in English; see :attr:`label`.
     address : type of PageAddress or None
         How its query string is read; None: the page has no parts in its address.
     layout : callable
@@ -39,6 +40,11 @@ class WebPage:
     address: type[PageAddress] | None
     layout: Callable[[Any, str | None], Component]
     register: Callable[[Dash, LakeReader], None]
+
+    @property
+    def label(self) -> str:
+        """The page's name in the header."""
+        return sentence(f"label.page.{self.title.lower().replace('-', '_')}")
 
     def parse(self, query: str | None) -> PageAddress | None:
         """The address; an InputError says what cannot be read."""

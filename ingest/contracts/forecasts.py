@@ -18,6 +18,11 @@ def _opt(name: str, doc: str, type_: pa.DataType, words: tuple[str, ...] | None 
     return Column(name, type_, doc, True, words)
 
 
+#: Key and values of each sentence as JSON, by column.
+FORECAST_MESSAGES = pa.struct(
+    [pa.field("consequence", pa.list_(pa.string())), pa.field("basis", pa.list_(pa.string()))]
+)
+
 FORECASTS = Table(
     "forecasts",
     "One moment that was forecast for one subscription partition, as it was made. Times are of the first check of the "
@@ -64,6 +69,11 @@ FORECASTS = Table(
         Column("consequence", pa.string(), "what happens then, in words"),
         Column("basis", pa.string(), "what the interval rests on, in words"),
         Column("method_version", pa.string(), "version of the method and of its calibration"),
+        _opt(
+            "messages",
+            "key and values of each sentence of consequence and basis as JSON, for other languages; NULL: older rows",
+            FORECAST_MESSAGES,
+        ),
         DATE,
     ),
     key=(*SUBSCRIPTION_KEY_NAMES, "made_at_ms", "kind", "method"),

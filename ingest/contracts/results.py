@@ -262,6 +262,16 @@ CONTRIBUTING = pa.struct(
     ]
 )
 
+#: Key and values of each sentence of a verdict as JSON, by column and in its order; of missing evidence what and fix in turn.
+VERDICT_MESSAGES = pa.struct(
+    [
+        pa.field("evidence", pa.list_(pa.string())),
+        pa.field("missing_evidence", pa.list_(pa.string())),
+        pa.field("contributing", pa.list_(pa.string())),
+        pa.field("why", pa.string()),
+    ]
+)
+
 VERDICTS = Table(
     "verdicts",
     "One subscription partition in one window.",
@@ -286,6 +296,12 @@ VERDICTS = Table(
         _opt("contributing", "further causes that apply, most urgent first", pa.list_(CONTRIBUTING)),
         _opt("capacity_msg_rate", "messages/s of the consumers when last seen at their capacity"),
         _opt("capacity_seen_ms", "when that was", pa.int64()),
+        _opt(
+            "messages",
+            "key and values of each sentence of evidence, missing_evidence (what, fix), contributing and why as JSON, for other "
+            "languages; NULL: older rows",
+            VERDICT_MESSAGES,
+        ),
         DATE,
     ),
     key=(*SUBSCRIPTION_KEY_NAMES, "window_start_ms", "window_end_ms"),

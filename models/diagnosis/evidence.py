@@ -49,7 +49,7 @@ class Evidence:
         return {
             "symptom": self.symptom,
             "weight": self.weight,
-            "text": self.text,
+            "text": self.finding.stored,
             "value": self.value,
             "threshold": self.threshold,
             "unit": self.unit,

@@ -13,7 +13,7 @@ from throttlescope.models.diagnosis.stats_samples import read_stats
 from throttlescope.models.diagnosis.symptoms import Symptoms
 from throttlescope.models.diagnosis.symptoms.backlog import coverage_share
 from throttlescope.models.diagnosis.window import Window
-from throttlescope.models.messages.catalogue import Message, render
+from throttlescope.models.messages.catalogue import Message, message
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,17 +29,22 @@ class MissingEvidence:
     gap: Message
 
     @property
+    def remedy(self) -> Message:
+        """The switch or flag that would supply it."""
+        return Message(f"{self.gap.key.rpartition('.')[0]}.fix")
+
+    @property
     def what(self) -> str:
-        """The same in words."""
-        return render(self.gap)
+        """What was not seen, in words."""
+        return self.gap.text
 
     @property
     def fix(self) -> str:
-        """The switch or flag that would supply it."""
-        return render(Message(f"{self.gap.key.rpartition('.')[0]}.fix"))
+        """What would supply it, in words."""
+        return self.remedy.text
 
     def to_row(self) -> dict[str, str]:
-        return {"what": self.what, "fix": self.fix}
+        return {"what": self.gap.stored, "fix": self.remedy.stored}
 
 
 def missing_evidence(window: Window, symptoms: Symptoms, cause: str) -> tuple[MissingEvidence, ...]:
@@ -58,7 +63,9 @@ def missing_evidence(window: Window, symptoms: Symptoms, cause: str) -> tuple[Mi
         # It has one limit, its own, which is stored as that of its cursor.
         unobserved = ["replicator"] if "subscription" in unobserved else []
     if unobserved:
-        found.append(_missing("limits.what", levels=", ".join(unobserved)))
+        found.append(
+            _missing("limits.what", levels=[message(f"limiting.level.{level}") for level in unobserved])
+        )
     if symptoms.holds("backlog_old") and not any(
         window.known(name) for name in ("subscription_backlog_age_s", "stats_backlog_age_s")
     ):

@@ -5,7 +5,7 @@ A pure function of the window's rows: no clock, no input or output, the same ans
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from throttlescope.ingest.core.times import date_of
@@ -26,6 +26,8 @@ from throttlescope.models.diagnosis.naive import naive_side
 from throttlescope.models.diagnosis.symptoms import Symptoms, examine
 from throttlescope.models.diagnosis.symptoms.backlog import backlog_growth_entries, coverage_share
 from throttlescope.models.diagnosis.window import SubscriptionKey, Window
+from throttlescope.models.messages.catalogue import Message
+from throttlescope.models.messages.stored import packed
 
 #: Raised whenever a verdict could come out differently. Stored with every verdict.
 RULES_VERSION = "4"
@@ -56,10 +58,21 @@ class Contributing:
     side: str
     limiter: str | None
     confidence: float
-    why: str
+    because: Message
+
+    @property
+    def why(self) -> str:
+        """The rule that named it, in words."""
+        return self.because.text
 
     def to_row(self) -> dict[str, Any]:
-        return asdict(self)
+        return {
+            "cause": self.cause,
+            "side": self.side,
+            "limiter": self.limiter,
+            "confidence": self.confidence,
+            "why": self.because.stored,
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +105,7 @@ class Verdict:
     backlog_entries: float | None
     backlog_growth_entries: float | None
     variant: str | None
-    why: str
+    because: Message
     contributing: tuple[Contributing, ...]
     capacity: ObservedCapacity | None
     standings: tuple[Standing, ...]
@@ -115,11 +128,26 @@ class Verdict:
             "backlog_entries": self.backlog_entries,
             "backlog_growth_entries": self.backlog_growth_entries,
             "variant": self.variant,
-            "why": self.why,
+            "why": self.because.stored,
             "contributing": [row.to_row() for row in self.contributing],
             "capacity_msg_rate": self.capacity.msg_per_s if self.capacity else None,
             "capacity_seen_ms": self.capacity.seen_ms if self.capacity else None,
+            "messages": self._messages(),
             "date": date_of(self.window_start_ms),
+        }
+
+    @property
+    def why(self) -> str:
+        """The rule that named the cause, in words."""
+        return self.because.text
+
+    def _messages(self) -> dict[str, Any]:
+        missing = [message for one in self.missing_evidence for message in (one.gap, one.remedy)]
+        return {
+            "evidence": [packed(row.finding) for row in self.evidence],
+            "missing_evidence": [packed(message) for message in missing],
+            "contributing": [packed(row.because) for row in self.contributing],
+            "why": packed(self.because),
         }
 
 
@@ -158,7 +186,7 @@ def diagnose(window: Window) -> Verdict:
         backlog_entries=window.last("backlog_ready_entries"),
         backlog_growth_entries=backlog_growth_entries(window),
         variant=primary.variant,
-        why=primary.why,
+        because=primary.because,
         contributing=_contributing(primary, found, window, symptoms),
         capacity=symptoms.capacity,
         standings=found,
@@ -177,7 +205,7 @@ def _contributing(
         if cause not in said:
             said |= _with_included(cause)
             confidence = confidence_in(standing, window, symptoms)
-            rows.append(Contributing(cause.name, cause.side, standing.limiter, confidence, standing.why))
+            rows.append(Contributing(cause.name, cause.side, standing.limiter, confidence, standing.because))
     return tuple(rows)
 
 

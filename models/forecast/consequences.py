@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import Any
+
 from throttlescope.models.forecast.loss import MessageLoss
 from throttlescope.models.messages.catalogue import Message, message
+from throttlescope.models.messages.stored import MESSAGES, packed
 from throttlescope.transforms.deadlines import Retention
 
 _DRAINS = {
@@ -16,6 +20,13 @@ _QUOTA = {
     "producer_exception": message("forecast.quota.producer_exception"),
     "consumer_backlog_eviction": message("forecast.quota.consumer_backlog_eviction"),
 }
+
+
+def in_words(consequence: Iterable[Message], basis: Iterable[Message]) -> dict[str, Any]:
+    """What happens and what the forecast rests on, as columns of ``forecasts``: text, and what renders it in other languages."""
+    said = {"consequence": list(consequence), "basis": list(basis)}
+    texts = {name: " ".join(one.stored for one in messages) for name, messages in said.items()}
+    return texts | {MESSAGES: {name: [packed(one) for one in messages] for name, messages in said.items()}}
 
 
 def drained(state: str) -> Message:

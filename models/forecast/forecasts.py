@@ -7,7 +7,7 @@ from typing import Any
 
 from throttlescope.ingest.core.times import SECOND_MS, date_of
 from throttlescope.models.forecast.calibration import ForecastCalibration
-from throttlescope.models.forecast.consequences import drained, lost
+from throttlescope.models.forecast.consequences import drained, in_words, lost
 from throttlescope.models.forecast.drain import LEAST_POINTS, Drain, time_to_drain
 from throttlescope.models.forecast.loss import MessageLoss, losses
 from throttlescope.models.forecast.residuals import SHIPPED
@@ -91,8 +91,7 @@ def _of_drain(drain: Drain, calibration: ForecastCalibration) -> dict[str, Any]:
         "points": line and line.points,
         "check_interval_ms": None,
         "set_by": None,
-        "consequence": drained(drain.state).text,
-        "basis": " ".join(one.text for one in _basis(drain, calibration)),
+        **in_words([drained(drain.state)], _basis(drain, calibration)),
     }
 
 
@@ -137,6 +136,5 @@ def _of_loss(
         "points": loss.line and loss.line.points,
         "check_interval_ms": loss.check_ms,
         "set_by": loss.limit.set_by,
-        "consequence": " ".join(one.text for one in happens),
-        "basis": " ".join(one.text for one in basis),
+        **in_words(happens, basis),
     }

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from throttlescope.ingest.core.times import SECOND_MS
-from throttlescope.models.forecast.consequences import drained
+from throttlescope.models.forecast.consequences import drained, in_words
 from throttlescope.models.messages.catalogue import message
 from throttlescope.models.throttling.replay import ReplayAnswer
 
@@ -56,9 +56,9 @@ def replay_row(answer: ReplayAnswer, trend: Mapping[str, Any]) -> dict[str, Any]
         "change_per_s": (fitted or outlook.best).growth_entries_per_s,
         "window_start_ms": int(answer.observed.times_ms[0]),
         "points": len(answer.observed.times_ms),
-        "consequence": happens.text,
-        "basis": message(
-            "forecast.basis.replay", factor=factor, horizon_h=outlook.best.horizon_s / 3600
-        ).text,
+        **in_words(
+            [happens],
+            [message("forecast.basis.replay", factor=factor, horizon_h=outlook.best.horizon_s / 3600)],
+        ),
         "method_version": METHOD,
     }

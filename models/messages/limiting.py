@@ -1,34 +1,62 @@
-"""Names of limits and limiting factors as text, and the formats of placeholders. In: a name or a value. Out: short text."""
+"""Names of limits and limiting factors as text, and the formats of placeholders. In: a name or a value. Out: short text in the current language."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from itertools import chain
+from string import Formatter
 from typing import Any
 
 from throttlescope.models.messages import units
-from throttlescope.models.messages.en import advice
+from throttlescope.models.messages.language import current, template
+from throttlescope.models.messages.spacing import joined
+
+_FACTORS = ("consumers", "reads", "arrivals")
 
 
 def limiter(name: str, *, of_replicator: bool = False) -> str:
     """``subscription.msg`` as ``subscription message limit``; a replicator's only limit is stored under that name too."""
     level, _, unit = name.partition(".")
-    level = "replicator" if of_replicator else level
-    return f"{level} {advice.LIMIT_KINDS[unit]} limit"
+    words = {"level": level_words("replicator" if of_replicator else level), "kind": kind_words(unit)}
+    return _filled("limiter", words)
 
 
 def limiting_factor(name: str) -> str:
     """What limits the drain of a backlog: ``the consumers``, or ``the topic byte limit`` for ``topic.bytes``."""
-    return advice.LIMITING_FACTORS.get(name) or f"the {limiter(name)}"
+    if name in _FACTORS:
+        return _words(f"factor.{name}")
+    return _filled("factor.limiter", {"limiter": limiter(name)})
+
+
+def level_words(level: str) -> str:
+    """Whose a limit is: ``topic``."""
+    return _words(f"level.{level}")
+
+
+def kind_words(unit: str) -> str:
+    """What a limit of ``msg`` or ``bytes`` counts: ``message``, ``byte``."""
+    return _words(f"kind.{unit}")
+
+
+def _filled(key: str, values: Mapping[str, str]) -> str:
+    pieces = (
+        (text, "" if name is None else values[name]) for text, name, _, _ in Formatter().parse(_words(key))
+    )
+    return joined(chain.from_iterable(pieces))
+
+
+def _words(key: str) -> str:
+    return template(f"limiting.{key}", current())
 
 
 #: Formats of placeholders other than those of Python.
 FORMATS: Mapping[str, Callable[[Any], str]] = {
-    "age": lambda seconds: "unknown" if seconds is None else units.duration(seconds),
+    "age": lambda seconds: units.words().unknown if seconds is None else units.duration(seconds),
     "limit": lambda rate_period_unit: units.per_period(*rate_period_unit),
     "limiter": limiter,
     "factor": limiting_factor,
-    "names": ", ".join,
-    "consumers": lambda number: f"{units.number(number)} consumer{'' if number == 1 else 's'}",
-    "span": lambda seconds: f"{seconds / 3600:.1f} h" if seconds >= 3600 else f"{seconds / 60:.0f} min",
+    "names": lambda names: units.words().list_separator.join(names),
+    "consumers": lambda number: units.counted_of(units.number(number), "consumer", one=number == 1),
+    "span": units.span,
     "exact_duration": units.exact_duration,
 }

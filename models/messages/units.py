@@ -1,7 +1,8 @@
 """Values as plain text. In: numbers, times and names, in the units that their names end with. Out: short text.
 
-For terminals, logs, stored text and sentences of the catalogue: times are UTC, durations read ``2 h 14 min``. Pages of the web app have
-no-break spaces and the reader's time zone: see ``app/presentation/format.py``.
+For terminals, logs, stored text and sentences of the catalogue: times are UTC, durations read ``2 h 14 min``, or ``2 小时 14 分钟`` in the
+current language (:mod:`~throttlescope.models.messages.language`). Pages of the web app have no-break spaces and the reader's time zone: see
+``app/presentation/format.py``.
 
 Two forms of the same value are deliberate. A sentence rounds (:func:`number`, :func:`share`, :func:`duration`); a cell of a table
 counts in full or shows a dash where there is no value (:func:`count`, :func:`percent`, :func:`duration_text`).
@@ -12,8 +13,16 @@ from __future__ import annotations
 import math
 from datetime import UTC, datetime, timedelta
 
+from throttlescope.models.messages.language import current
+from throttlescope.models.messages.unit_words import WORDS, UnitWords
+
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _YEAR_S = 365 * 24 * 3600
+
+
+def words() -> UnitWords:
+    """Words of units in the current language."""
+    return WORDS[current()]
 
 
 def visible(text: str) -> str:
@@ -42,8 +51,19 @@ def count(value: float | None) -> str:
 
 
 def counted(number: int, noun: str, plural: str = "") -> str:
-    """A number with its noun: ``1 episode``, ``1,200 episodes``."""
-    return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"
+    """A number with its noun: ``1 episode``, ``1,200 episodes``, ``1,200 个积压时段``; the noun is given in English."""
+    return counted_of(f"{number:,}", noun, plural, one=number == 1)
+
+
+def counted_of(number: str, noun: str, plural: str = "", *, one: bool) -> str:
+    """The same with a number that is written already; ``one``: it is 1."""
+    other = words().nouns.get(noun)
+    return f"{number} {other or (noun if one else plural or f'{noun}s')}"
+
+
+def plural(noun: str, number: int) -> str:
+    """What ``number`` things are called, by their English plural; one is written without its "s"."""
+    return words().nouns.get(noun) or (noun.removesuffix("s") if number == 1 else noun)
 
 
 def rate(value: float) -> str:
@@ -54,9 +74,9 @@ def rate(value: float) -> str:
 def per_period(limit: float, period_s: float, unit: str) -> str:
     """A limit with its period: ``50 msg/s``, ``10,000 msg per 60 s``."""
     word = "B" if unit == "bytes" else unit
-    return (
-        f"{number(limit)} {word}/s" if period_s == 1 else f"{number(limit)} {word} per {number(period_s)} s"
-    )
+    if period_s == 1:
+        return f"{number(limit)} {word}/s"
+    return words().rate_per_period.format(limit=f"{number(limit)} {word}", period=number(period_s))
 
 
 # -- shares -------------------------------------------------------------------------------------
@@ -66,9 +86,9 @@ def share(value: float) -> str:
     """Per cent without decimals, except where they are all there is."""
     percent = 100 * value
     if 0 < percent < 1:
-        return "less than 1 %"
+        return words().below_1_percent
     if 99 < percent < 100:
-        return "more than 99 %"
+        return words().above_99_percent
     return f"{percent:.0f} %"
 
 
@@ -90,33 +110,40 @@ def minute_text(time_ms: int | None) -> str:
 def duration(seconds: float) -> str:
     """The two largest units, rounded: ``45 s``, ``14 min``, ``2 h 14 min``, ``3 d 4 h``."""
     if seconds > _YEAR_S:
-        return "more than a year"
-    seconds = round(seconds)
+        return words().over_a_year
+    seconds, unit = round(seconds), words()
     if seconds < 120:
-        return f"{seconds} s"
+        return f"{seconds} {unit.s}"
     minutes = round(seconds / 60)
     if minutes < 60:
-        return f"{minutes} min"
+        return f"{minutes} {unit.min}"
     hours, minutes = divmod(minutes, 60)
     if hours < 48:
-        return f"{hours} h {minutes} min" if minutes else f"{hours} h"
+        return f"{hours} {unit.h} {minutes} {unit.min}" if minutes else f"{hours} {unit.h}"
     days, hours = divmod(hours, 24)
-    return f"{days} d {hours} h" if hours else f"{days} d"
+    return f"{days} {unit.d} {hours} {unit.h}" if hours else f"{days} {unit.d}"
 
 
 def duration_text(duration_ms: int) -> str:
     """The two largest units of a duration in milliseconds, cut: ``2 h 14 min``, ``3 min 20 s``."""
-    seconds = max(0, duration_ms) // 1000
+    seconds, unit = max(0, duration_ms) // 1000, words()
     parts = [
-        (seconds // 86_400, "d"), (seconds // 3600 % 24, "h"), (seconds // 60 % 60, "min"), (seconds % 60, "s"),
+        (seconds // 86_400, unit.d), (seconds // 3600 % 24, unit.h), (seconds // 60 % 60, unit.min), (seconds % 60, unit.s),
     ]  # fmt: skip
-    shown = [f"{value} {unit}" for value, unit in parts if value]
-    return " ".join(shown[:2]) or "0 s"
+    shown = [f"{value} {symbol}" for value, symbol in parts if value]
+    return " ".join(shown[:2]) or f"0 {unit.s}"
 
 
 def exact_duration(seconds: float) -> str:
     """A configured duration in the largest unit that needs no rounding: ``14 d``, ``90 min``, ``5 s``."""
-    for unit, length in (("d", 86_400), ("h", 3_600), ("min", 60)):
+    unit = words()
+    for symbol, length in ((unit.d, 86_400), (unit.h, 3_600), (unit.min, 60)):
         if seconds >= length and seconds % length == 0:
-            return f"{seconds / length:g} {unit}"
-    return f"{seconds:g} s"
+            return f"{seconds / length:g} {symbol}"
+    return f"{seconds:g} {unit.s}"
+
+
+def span(seconds: float) -> str:
+    """A length of hours or minutes with little detail: ``1.5 h``, ``12 min``."""
+    unit = words()
+    return f"{seconds / 3600:.1f} {unit.h}" if seconds >= 3600 else f"{seconds / 60:.0f} {unit.min}"

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typer.testing import CliRunner
 
 from throttlescope.app.cli.application import app
+from throttlescope.models.messages.language import DEFAULT_LANGUAGE, set_process_language
 
 
 @dataclass(frozen=True)
@@ -24,7 +25,11 @@ class Outcome:
 
 def throttlescope(*arguments: object) -> Outcome:
     # Whoever runs the tests may have set a width; a pipe has none.
-    result = CliRunner().invoke(
-        app, [str(argument) for argument in arguments], prog_name="throttlescope", env={"COLUMNS": None}
-    )
+    try:
+        result = CliRunner().invoke(
+            app, [str(argument) for argument in arguments], prog_name="throttlescope", env={"COLUMNS": None}
+        )
+    finally:
+        # The command's language is that of its process.
+        set_process_language(DEFAULT_LANGUAGE)
     return Outcome(result.exit_code, result.stdout, result.stderr)

@@ -93,8 +93,8 @@ def print_plan(planned: Sequence[Planned], lines: Sequence[str]) -> None:
     """Print a line per chunk, and the sums."""
     print_table(
         [
-            ("chunk (UTC)", "left"), ("series", "right"), ("samples", "right"), ("requests", "right"),
-            ("MB read", "right"), ("MB stored", "right"), ("", "left"),
+            (sentence("label.chunk_utc"), "left"), (sentence("label.series"), "right"), (sentence("label.samples"), "right"), (sentence("label.requests_heading"), "right"),
+            (sentence("label.mb_read"), "right"), (sentence("label.mb_stored"), "right"), ("", "left"),
         ],
         [
             [

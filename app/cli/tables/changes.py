@@ -47,19 +47,19 @@ def print_changes(rows: Sequence[Compared]) -> None:
     rows = sorted(rows, key=lambda one: (-one.change.new_from_ms, one.change.key, one.change.level))
     clusters = len({one.change.key.cluster for one in rows}) > 1
     columns = [
-        *((("cluster", "left"),) if clusters else ()),
-        ("subscription", "left"),
-        ("seen (UTC)", "left"),
-        ("limiter", "left"),
-        ("was", "left"),
-        ("is", "left"),
-        ("set by", "left"),
-        ("use/limit", "right"),
-        ("events/min", "right"),
-        ("backlog (entries)", "right"),
-        ("backlog/s", "right"),
-        ("in/s", "right"),
-        ("cause", "left"),
+        *(((sentence("label.cluster_heading"), "left"),) if clusters else ()),
+        (sentence("label.subscription_heading"), "left"),
+        (sentence("label.seen_utc"), "left"),
+        (sentence("label.limiter_heading"), "left"),
+        (sentence("label.was"), "left"),
+        (sentence("label.is"), "left"),
+        (sentence("label.set_by_heading"), "left"),
+        (sentence("label.use_per_limit_heading"), "right"),
+        (sentence("label.events_per_min_heading"), "right"),
+        (sentence("label.backlog_entries_heading"), "right"),
+        (sentence("label.backlog_per_s"), "right"),
+        (sentence("label.in_per_s"), "right"),
+        (sentence("label.cause_heading"), "left"),
     ]
     cells = [
         [

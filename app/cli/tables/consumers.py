@@ -30,18 +30,18 @@ def print_consumers(found: Sequence[SlowConsumers]) -> None:
             summary=one.text,
         )
         if not one.consumers:
-            print_table([("consumer", "left")], [], title=title)
+            print_table([(sentence("label.consumer_heading"), "left")], [], title=title)
             continue
         print_table(
             [
-                ("consumer", "left"),
-                ("slow", "left"),
-                ("acked (msg/s)", "right"),
-                ("dispatched (msg/s)", "right"),
-                ("unacked (msg)", "right"),
-                ("permits (msg)", "right"),
-                ("no permits", "right"),
-                ("address", "left"),
+                (sentence("label.consumer_heading"), "left"),
+                (sentence("label.slow_heading"), "left"),
+                (sentence("label.acked_msg_per_s_heading"), "right"),
+                (sentence("label.dispatched_msg_per_s_heading"), "right"),
+                (sentence("label.unacked_msg_heading"), "right"),
+                (sentence("label.permits_msg_heading"), "right"),
+                (sentence("label.no_permits"), "right"),
+                (sentence("label.address"), "left"),
             ],
             [
                 [
@@ -72,16 +72,16 @@ def print_partitions(found: Sequence[SubscriptionPartitions], *, now_ms: int) ->
     clusters = len({one.cluster for one in found}) > 1
     print_table(
         [
-            *((("cluster", "left"),) if clusters else ()),
-            ("subscription", "left"),
-            ("worst partition", "right"),
-            ("cause", "left"),
-            ("limiter", "left"),
-            ("confidence", "right"),
-            ("backlog (entries)", "right"),
-            ("of all", "right"),
-            ("share its cause", "right"),
-            ("all partitions", "left"),
+            *(((sentence("label.cluster_heading"), "left"),) if clusters else ()),
+            (sentence("label.subscription_heading"), "left"),
+            (sentence("label.worst_partition"), "right"),
+            (sentence("label.cause_heading"), "left"),
+            (sentence("label.limiter_heading"), "left"),
+            (sentence("label.confidence_heading"), "right"),
+            (sentence("label.backlog_entries_heading"), "right"),
+            (sentence("label.of_all"), "right"),
+            (sentence("label.share_its_cause"), "right"),
+            (sentence("label.all_partitions"), "left"),
         ],
         [
             [

@@ -13,14 +13,16 @@ if TYPE_CHECKING:
     from throttlescope.app.cli.settings import CommandOptions
     from throttlescope.app.services.doctor.check import DoctorCheck
 
-_COLUMNS = (
-    TableColumn("cluster", lambda check: check.cluster or "-"),
-    TableColumn("where", lambda check: check.area),
-    TableColumn("check", lambda check: check.check),
-    TableColumn("status", lambda check: check.status),
-    TableColumn("found", lambda check: check.found),
-    TableColumn("fix", lambda check: check.fix or "-"),
-)
+
+def _columns() -> tuple:
+    return (
+        TableColumn(sentence("label.cluster_heading"), lambda check: check.cluster or "-"),
+        TableColumn(sentence("label.where"), lambda check: check.area),
+        TableColumn(sentence("label.check_heading"), lambda check: check.check),
+        TableColumn(sentence("label.status"), lambda check: check.status),
+        TableColumn(sentence("label.found_heading"), lambda check: check.found),
+        TableColumn(sentence("label.fix"), lambda check: check.fix or "-"),
+    )
 
 
 def write_checks(checks: Sequence[DoctorCheck], options: CommandOptions) -> None:
@@ -28,7 +30,7 @@ def write_checks(checks: Sequence[DoctorCheck], options: CommandOptions) -> None
     write_result(
         options.format,
         table=lambda: print_rows(
-            _COLUMNS, checks, title="throttlescope doctor", heads=3, notes=[sentence("doctor.note")]
+            _columns(), checks, title="throttlescope doctor", heads=3, notes=[sentence("doctor.note")]
         ),
         document=lambda: {"exit_code": exit_code(checks), "checks": [as_dict(check) for check in checks]},
     )

@@ -31,7 +31,7 @@ def print_evaluation(evaluation: Evaluation) -> None:
     parts = {name: part for name, part in parts.items() if part.windows}
     rows = [*_figures(), *_of_baselines(evaluation.all), *_figures_of_confidence_and_time()]
     print_table(
-        [("figure", "left"), *((name, "left") for name in parts)],
+        [(sentence("label.figure_heading"), "left"), *((name, "left") for name in parts)],
         [[what, *(figure(part) for part in parts.values())] for what, figure in rows],
         title=f"Rules {', '.join(evaluation.rules_versions)}",
         notes=[
@@ -112,7 +112,11 @@ def _scores(part: Part) -> Mapping[str, Scores]:
 
 def _calibration(found: Calibration) -> None:
     print_table(
-        [("confidence", "left"), ("stated", "right"), ("right", "left")],
+        [
+            (sentence("label.confidence_heading"), "left"),
+            (sentence("label.stated_heading"), "right"),
+            (sentence("label.right_heading"), "left"),
+        ],
         [
             [name, _figure(one.stated), _share(one.right)]
             for prefix, group in (("", found.bins), ("evidence of grade ", found.grades))
@@ -141,7 +145,7 @@ def _precision(alarm: Alarm) -> str:
 def _confusion(what: str, scores: Scores) -> None:
     named = list(scores.classes)
     print_table(
-        [("true", "left"), *((name, "right") for name in named)],
+        [(sentence("label.true"), "left"), *((name, "right") for name in named)],
         [[true, *(count(row.get(name, 0)) for name in named)] for true, row in scores.confusion.items()],
         title=sentence("evaluation.confusion", what=what),
     )
@@ -150,8 +154,8 @@ def _confusion(what: str, scores: Scores) -> None:
 def _classes(scores: Scores) -> None:
     print_table(
         [
-            ("class", "left"), ("windows", "right"), ("recordings", "right"), ("families", "right"),
-            ("precision", "left"), ("recall", "left"), ("F1", "right"),
+            (sentence("label.class"), "left"), (sentence("label.windows_heading"), "right"), (sentence("label.recordings_heading"), "right"), (sentence("label.families"), "right"),
+            (sentence("label.precision_heading"), "left"), (sentence("label.recall_heading"), "left"), ("F1", "right"),
         ],
         [
             [
@@ -160,7 +164,7 @@ def _classes(scores: Scores) -> None:
             ]
             for name, one in scores.classes.items()
         ],
-        title="Classes",
+        title=sentence("label.classes"),
     )  # fmt: skip
     for state in scores.mostly_wrong:
         named = ", ".join(f"{name} {number}" for name, number in state["named"].items())

@@ -13,14 +13,20 @@ if TYPE_CHECKING:
     from throttlescope.app.cli.settings import CommandOptions
     from throttlescope.app.services.freshness import Freshness
 
-_COLUMNS = (
-    TableColumn("cluster", lambda one: one.cluster or "-"),
-    TableColumn("of", lambda one: one.of),
-    TableColumn("up to (UTC)", lambda one: minute_text(one.newest_ms)),
-    TableColumn("age", lambda one: "-" if one.age_ms is None else duration_text(one.age_ms), "right"),
-    TableColumn("late", lambda one: "yes" if one.late else "no"),
-    TableColumn("note", lambda one: one.note or "-"),
-)
+
+def _columns() -> tuple:
+    return (
+        TableColumn(sentence("label.cluster_heading"), lambda one: one.cluster or "-"),
+        TableColumn(sentence("label.of_heading"), lambda one: one.of),
+        TableColumn(sentence("label.up_to_utc"), lambda one: minute_text(one.newest_ms)),
+        TableColumn(
+            sentence("label.age"),
+            lambda one: "-" if one.age_ms is None else duration_text(one.age_ms),
+            "right",
+        ),
+        TableColumn(sentence("label.late"), lambda one: "yes" if one.late else "no"),
+        TableColumn(sentence("label.note"), lambda one: one.note or "-"),
+    )
 
 
 def write_freshness(found: Sequence[Freshness], options: CommandOptions) -> None:
@@ -29,6 +35,6 @@ def write_freshness(found: Sequence[Freshness], options: CommandOptions) -> None
     write_rows(
         options.format,
         found,
-        table=lambda: print_rows(_COLUMNS, found, title=sentence("freshness.title", time=at, age=limit)),
+        table=lambda: print_rows(_columns(), found, title=sentence("freshness.title", time=at, age=limit)),
         export=lambda one: one.to_json(),
     )

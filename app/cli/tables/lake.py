@@ -28,8 +28,8 @@ def print_show(root: str, facts: Sequence[TableFacts]) -> None:
             notes.insert(0, _samples_note(one))
     print_table(
         [
-            ("table", "left"), ("rows", "right"), ("files", "right"), ("size", "right"), ("version", "right"),
-            ("readable since", "right"), ("from", "left"), ("to", "left"), ("format", "right"),
+            (sentence("label.table_heading"), "left"), (sentence("label.rows_heading"), "right"), (sentence("label.files"), "right"), (sentence("label.size"), "right"), (sentence("label.version_heading"), "right"),
+            (sentence("label.readable_since"), "right"), (sentence("label.from_heading"), "left"), (sentence("label.to"), "left"), (sentence("label.format"), "right"),
         ],
         [
             [
@@ -57,8 +57,8 @@ def print_history(table: str, changes: Sequence[TableChange]) -> None:
     """One line a version."""
     print_table(
         [
-            ("version", "right"), ("committed", "left"), ("run", "left"), ("what", "left"), ("files", "right"),
-            ("rows came", "right"), ("size", "right"), ("clusters", "left"), ("from", "left"), ("to", "left"),
+            (sentence("label.version_heading"), "right"), (sentence("label.committed"), "left"), (sentence("label.run_heading"), "left"), (sentence("label.what_heading"), "left"), (sentence("label.files"), "right"),
+            (sentence("label.rows_came"), "right"), (sentence("label.size"), "right"), (sentence("label.clusters"), "left"), (sentence("label.from_heading"), "left"), (sentence("label.to"), "left"),
         ],
         [
             [
@@ -83,7 +83,11 @@ def print_faults(root: str, faults: Sequence[Fault], *, quick: bool = False) -> 
             print(sentence("tables.lake.no_faults", lake=root))
         return
     print_table(
-        [("table", "left"), ("file", "left"), ("what", "left")],
+        [
+            (sentence("label.table_heading"), "left"),
+            (sentence("label.file"), "left"),
+            (sentence("label.what_heading"), "left"),
+        ],
         [[one.table, one.path or "-", one.what] for one in faults],
         title=f"{root}: {counted(len(faults), 'fault')}",
         notes=[sentence("tables.lake.faults.note")],
@@ -99,18 +103,18 @@ def print_compacted(done: Sequence[Compacted], *, dry_run: bool) -> None:
         return
     if dry_run:
         columns = [
-            ("table", "left"),
+            (sentence("label.table_heading"), "left"),
             (sentence("tables.lake.compactable"), "right"),
-            ("rows", "right"),
-            ("size", "right"),
+            (sentence("label.rows_heading"), "right"),
+            (sentence("label.size"), "right"),
         ]
         rows = [
             [one.table, count(one.files_before), count(one.rows), size_text(one.bytes_before)] for one in some
         ]
     else:
         columns = [
-            ("table", "left"), ("files before", "right"), ("after", "right"), ("rows", "right"),
-            ("size before", "right"), ("after", "right"), (sentence("tables.lake.hours_left"), "right"),
+            (sentence("label.table_heading"), "left"), (sentence("label.files_before"), "right"), (sentence("label.after"), "right"), (sentence("label.rows_heading"), "right"),
+            (sentence("label.size_before"), "right"), (sentence("label.after"), "right"), (sentence("tables.lake.hours_left"), "right"),
         ]  # fmt: skip
         rows = [
             [
@@ -119,7 +123,9 @@ def print_compacted(done: Sequence[Compacted], *, dry_run: bool) -> None:
             ]
             for one in some
         ]  # fmt: skip
-    print_table(columns, rows, title=sentence("tables.lake.would_compact") if dry_run else "Merged")
+    print_table(
+        columns, rows, title=sentence("tables.lake.would_compact") if dry_run else sentence("label.merged")
+    )
 
 
 def print_expired(gone: Sequence[Expired], *, done: bool) -> None:
@@ -128,7 +134,7 @@ def print_expired(gone: Sequence[Expired], *, done: bool) -> None:
         print(sentence("tables.lake.nothing_old"))
         return
     print_table(
-        [("table", "left"), ("rows", "right"), ("files", "right"), ("size", "right"), ("from", "left"), ("to", "left")],
+        [(sentence("label.table_heading"), "left"), (sentence("label.rows_heading"), "right"), (sentence("label.files"), "right"), (sentence("label.size"), "right"), (sentence("label.from_heading"), "left"), (sentence("label.to"), "left")],
         [
             [
                 one.table, count(one.rows), count(one.files) if one.files else "-",
@@ -136,7 +142,7 @@ def print_expired(gone: Sequence[Expired], *, done: bool) -> None:
             ]
             for one in gone
         ],
-        title="Removed" if done else "Would be removed",
+        title=sentence("label.removed") if done else sentence("label.would_be_removed"),
         notes=[
             sentence("tables.utc"),
             sentence("tables.lake.expired.note") if done else sentence("tables.lake.nothing_changed"),
@@ -161,12 +167,17 @@ def print_vacuumed(found: Sequence[Unnamed], deleted: tuple[int, int] | None, co
     rows = vacuumed_rows(found)
     if rows:
         print_table(
-            [("table", "left"), ("why", "left"), ("files", "right"), ("size", "right")],
+            [
+                (sentence("label.table_heading"), "left"),
+                (sentence("label.why_heading"), "left"),
+                (sentence("label.files"), "right"),
+                (sentence("label.size"), "right"),
+            ],
             [
                 [row["table"] or "-", row["why"], count(row["files"]), size_text(row["size_bytes"])]
                 for row in rows
             ],
-            title=sentence("tables.lake.vacuumed") if deleted else "Would be deleted",
+            title=sentence("tables.lake.vacuumed") if deleted else sentence("label.would_be_deleted"),
         )
     else:
         print(sentence("tables.lake.nothing_to_vacuum"))

@@ -15,9 +15,11 @@ if TYPE_CHECKING:
     from throttlescope.app.services.lake_repair import Repaired, RepairPlan
     from throttlescope.ingest.lake.upkeep.losses import DamageLoss
 
-_COLUMNS = [
-    ("table", "left"), ("rows", "right"), ("clusters", "left"), ("from", "left"), ("to", "left"), ("what is wrong", "left"),
-    ("what helps", "left"),
+
+def _columns() -> list:
+    return [
+    (sentence("label.table_heading"), "left"), (sentence("label.rows_heading"), "right"), (sentence("label.clusters"), "left"), (sentence("label.from_heading"), "left"), (sentence("label.to"), "left"), (sentence("label.what_is_wrong"), "left"),
+    (sentence("label.what_helps"), "left"),
 ]  # fmt: skip
 
 
@@ -33,7 +35,7 @@ def print_plan(root: str, plan: RepairPlan) -> None:
     ]
     if rows:
         title = sentence("tables.repair.damaged", lake=root)
-        print_table(_COLUMNS, rows, title=title, notes=[sentence("tables.utc")], heads=2)
+        print_table(_columns(), rows, title=title, notes=[sentence("tables.utc")], heads=2)
     for line in plan.logs:
         print(sentence("tables.repair.log", table=line))
     for fault in plan.other:
@@ -63,7 +65,7 @@ def print_repaired(root: str, done: Repaired) -> None:
 def _list(title: str, found: Sequence[tuple[DamageLoss, str]]) -> None:
     if found:
         print_table(
-            _COLUMNS,
+            _columns(),
             [_row(loss, helps) for loss, helps in found],
             title=title,
             notes=[sentence("tables.utc")],

@@ -36,7 +36,7 @@ def print_measured(found: Mapping[str, Any]) -> None:
     """Print the figures of every set side by side."""
     sets = found["sets"]
     print_table(
-        [("figure", "left"), *((name, "left") for name in sets)],
+        [(sentence("label.figure_heading"), "left"), *((name, "left") for name in sets)],
         [
             [sentence(f"evaluation.figure.{name}"), *(_cell(figures[name]) for figures in sets.values())]
             for name in _FIGURES

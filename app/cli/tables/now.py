@@ -11,6 +11,7 @@ from throttlescope.ingest.contracts.vocabulary import UNITS
 from throttlescope.ingest.core.topic_name import is_scalable, part_word
 from throttlescope.models.diagnosis.window import SubscriptionKey
 from throttlescope.models.messages.catalogue import sentence
+from throttlescope.models.messages.stored import verdict_in_language
 from throttlescope.models.messages.units import count, duration_text, minute_text, number, percent, visible
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ def print_now(answer: NowAnswer, *, now_ms: int) -> None:
         else:
             lines += ["", sentence("tables.now.healthy", subscriptions=named)]
     lines.append("")
-    lines += [f"Note: {note}" for note in answer.notes]
+    lines += [sentence("label.note_line", text=note) for note in answer.notes]
     versions = ", ".join(sorted({row["rules_version"] for row in rows})) or "-"
     lines.append(
         sentence(
@@ -95,13 +96,14 @@ def _lines_of(row: Mapping[str, Any], answer: NowAnswer) -> list[str]:
     key = SubscriptionKey(*(row[name] for name in SubscriptionKey._fields))
     limiter = f" by {row['limiter']}" if row["limiter"] else ""
     variant = f", {row['variant']}" if row["variant"] else ""
-    sure = f" ({percent(row['confidence'])} sure)" if row["confidence"] else ""
+    sure = sentence("label.sure_share", share=percent(row["confidence"])) if row["confidence"] else ""
+    row = verdict_in_language(row)
     lines = [
         f"{subscription_text(row)}: {row['cause']}{limiter}{variant}{sure}",
-        f"  window     {_window(row)}",
+        _line(sentence("label.window_line"), _window(row)),
     ]
     if row["why"]:
-        lines.append(f"  why        {row['why']}")
+        lines.append(_line(sentence("label.why_line"), row["why"]))
     lines += [
         f"  also       {one['cause']} ({percent(one['confidence'])}): {one['why']}"
         for one in row["contributing"] or ()
@@ -109,14 +111,23 @@ def _lines_of(row: Mapping[str, Any], answer: NowAnswer) -> list[str]:
     weighed = [one for one in row["evidence"] if one["weight"] != "neutral"] or row["evidence"]
     lines += [f"  {one['weight']:<10} {one['text']}" for one in weighed[:_EVIDENCE]]
     if key in answer.slowest:
-        lines.append(f"  consumers  {answer.slowest[key].text}")
+        lines.append(_line(sentence("label.consumers_line"), answer.slowest[key].text))
     if key in answer.neighbours:
-        lines.append(f"  shared by  {_uses(answer.neighbours[key])}")
-    lines += [f"  missing    {one['what']}. Fix: {one['fix']}" for one in row["missing_evidence"] or ()]
+        lines.append(_line(sentence("label.shared_line"), _uses(answer.neighbours[key])))
+    lines += [
+        _line(
+            sentence("label.missing_word"), sentence("label.missing_line", what=one["what"], fix=one["fix"])
+        )
+        for one in row["missing_evidence"] or ()
+    ]
     earlier = _earlier(answer.windows.to_pylist(), key)
     if earlier:
-        lines.append(f"  before     {earlier}")
+        lines.append(_line(sentence("label.before_line"), earlier))
     return lines
+
+
+def _line(word: str, text: str) -> str:
+    return f"  {word:<10} {text}"
 
 
 def _window(row: Mapping[str, Any]) -> str:

@@ -57,7 +57,7 @@ def print_answer(text: str, answer: QueryAnswer, *, newest_ms: int | None, now_m
     """
     notes = [freshness(newest_ms, now_ms)]
     if answer.kind == "string":
-        columns, lines, left_out = [("value", "left")], [[answer.text]], 0
+        columns, lines, left_out = [(sentence("label.value_heading"), "left")], [[answer.text]], 0
     else:
         table = answer_table(answer, most=ROWS_SHOWN)
         if table.shared:
@@ -65,7 +65,7 @@ def print_answer(text: str, answer: QueryAnswer, *, newest_ms: int | None, now_m
             notes.insert(0, sentence("tables.promql.shared", labels=labels))
         columns = [
             *((head, "left") for head in table.heads),
-            *([("time (UTC)", "left")] if table.timed else []),
+            *([(sentence("label.time_utc_heading"), "left")] if table.timed else []),
             *((word, "right") for word in (SUMMED_UP if table.summed else ("value",))),
         ]
         lines = [_cells(line, summed=table.summed) for line in table.lines]
@@ -76,7 +76,12 @@ def print_answer(text: str, answer: QueryAnswer, *, newest_ms: int | None, now_m
     if lines:
         print_table(columns, lines, title=title, notes=notes, heads=max(1, len(columns) - 1))
     else:
-        print_table([("nothing", "left")], [[sentence("tables.promql.empty")]], title=title, notes=notes)
+        print_table(
+            [(sentence("label.nothing_heading"), "left")],
+            [[sentence("tables.promql.empty")]],
+            title=title,
+            notes=notes,
+        )
 
 
 def _title(text: str, answer: QueryAnswer) -> str:

@@ -16,19 +16,20 @@ if TYPE_CHECKING:
     from throttlescope.app.services.gates import Checked
 
 
-_COLUMNS = (
-    TableColumn("run", lambda row: row["run_id"]),
-    TableColumn("cluster", lambda row: row["cluster"] or "-"),
-    TableColumn("gate", lambda row: row["gate"]),
-    TableColumn("check", lambda row: row["check"]),
-    TableColumn("table", lambda row: row["table"]),
-    TableColumn("severity", lambda row: row["severity"]),
-    TableColumn("passed", lambda row: "yes" if row["success"] else "no"),
-    TableColumn("rows", lambda row: count(row["rows"]), "right"),
-    TableColumn("observed", lambda row: row["observed"] or "-"),
-    TableColumn("expected", lambda row: row["expected"] or "-"),
-    TableColumn("checked (UTC)", lambda row: minute_text(row["observed_ms"])),
-)
+def _columns() -> tuple:
+    return (
+        TableColumn(sentence("label.run_heading"), lambda row: row["run_id"]),
+        TableColumn(sentence("label.cluster_heading"), lambda row: row["cluster"] or "-"),
+        TableColumn(sentence("label.gate_heading"), lambda row: row["gate"]),
+        TableColumn(sentence("label.check_heading"), lambda row: row["check"]),
+        TableColumn(sentence("label.table_heading"), lambda row: row["table"]),
+        TableColumn(sentence("label.severity_heading"), lambda row: row["severity"]),
+        TableColumn(sentence("label.passed"), lambda row: "yes" if row["success"] else "no"),
+        TableColumn(sentence("label.rows_heading"), lambda row: count(row["rows"]), "right"),
+        TableColumn(sentence("label.observed"), lambda row: row["observed"] or "-"),
+        TableColumn(sentence("label.expected_heading"), lambda row: row["expected"] or "-"),
+        TableColumn(sentence("label.checked_utc"), lambda row: minute_text(row["observed_ms"])),
+    )
 
 
 def write_findings(rows: Sequence[dict[str, Any]], options: CommandOptions, *, after: str = "") -> None:
@@ -47,7 +48,7 @@ def _write(rows: Sequence[dict[str, Any]], options: CommandOptions, title: str) 
     write_rows(
         options.format,
         rows,
-        table=lambda: print_rows(_COLUMNS, rows, title=title, notes=[sentence("tables.utc")], heads=4),
+        table=lambda: print_rows(_columns(), rows, title=title, notes=[sentence("tables.utc")], heads=4),
         export=lambda row: {name: row[name] for name in names},
         columns=lambda: names,
     )

@@ -22,18 +22,21 @@ if TYPE_CHECKING:
 _SHOWN = 3
 
 
-_COLUMNS = (
-    TableColumn("id", lambda one: one.id),
-    TableColumn("reason", lambda one: one.reason),
-    TableColumn("table", lambda one: one.table),
-    TableColumn("cluster", lambda one: one.cluster or "-"),
-    TableColumn("rows", lambda one: count(one.rows), "right"),
-    TableColumn("state", lambda one: one.state),
-    TableColumn("ingest validation now", lambda one: _validation(one)),
-    TableColumn("known repair", lambda one: _known(one) or "-"),
-    TableColumn("refused (UTC)", lambda one: minute_text(one.refused_ms)),
-    TableColumn("run", lambda one: one.run_id),
-)
+def _columns() -> tuple:
+    return (
+        TableColumn(sentence("label.id"), lambda one: one.id),
+        TableColumn(sentence("label.reason_heading"), lambda one: one.reason),
+        TableColumn(sentence("label.table_heading"), lambda one: one.table),
+        TableColumn(sentence("label.cluster_heading"), lambda one: one.cluster or "-"),
+        TableColumn(sentence("label.rows_heading"), lambda one: count(one.rows), "right"),
+        TableColumn(sentence("label.state"), lambda one: one.state),
+        TableColumn(sentence("label.ingest_validation_now"), lambda one: _validation(one)),
+        TableColumn(sentence("label.known_repair"), lambda one: _known(one) or "-"),
+        TableColumn(sentence("label.refused_utc"), lambda one: minute_text(one.refused_ms)),
+        TableColumn(sentence("label.run_heading"), lambda one: one.run_id),
+    )
+
+
 #: What is printed of one row above its text.
 _FACTS = (
     "id",
@@ -55,7 +58,7 @@ def write_quarantined(rows: Sequence[QuarantinedRows], options: CommandOptions) 
     write_rows(
         options.format,
         rows,
-        table=lambda: print_rows(_COLUMNS, rows, title=title, notes=[sentence("tables.quarantine.note")]),
+        table=lambda: print_rows(_columns(), rows, title=title, notes=[sentence("tables.quarantine.note")]),
         export=facts_of,
     )
 

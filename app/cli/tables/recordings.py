@@ -12,13 +12,18 @@ from throttlescope.models.messages.units import minute_text
 if TYPE_CHECKING:
     from throttlescope.app.cli.settings import CommandOptions
 
-_COLUMNS = (
-    TableColumn("name", lambda row: row["name"]),
-    TableColumn("family", lambda row: row["about"]),
-    TableColumn("range (UTC)", lambda row: f"{minute_text(row['start_ms'])} to {minute_text(row['end_ms'])}"),
-    TableColumn("kB", lambda row: f"{row['size_bytes'] / 1000:,.0f}", "right"),
-    TableColumn("whole", lambda row: "yes" if row["whole"] else row["fault"]),
-)
+
+def _columns() -> tuple:
+    return (
+        TableColumn(sentence("label.name_heading"), lambda row: row["name"]),
+        TableColumn(sentence("label.family_heading"), lambda row: row["about"]),
+        TableColumn(
+            sentence("label.range_utc"),
+            lambda row: f"{minute_text(row['start_ms'])} to {minute_text(row['end_ms'])}",
+        ),
+        TableColumn(sentence("label.kb"), lambda row: f"{row['size_bytes'] / 1000:,.0f}", "right"),
+        TableColumn(sentence("label.whole"), lambda row: "yes" if row["whole"] else row["fault"]),
+    )
 
 
 def write_recordings(rows: Sequence[dict[str, Any]], options: CommandOptions) -> None:
@@ -27,5 +32,5 @@ def write_recordings(rows: Sequence[dict[str, Any]], options: CommandOptions) ->
     write_rows(
         options.format,
         rows,
-        table=lambda: print_rows(_COLUMNS, rows, title=title, notes=[sentence("tables.recordings.note")]),
+        table=lambda: print_rows(_columns(), rows, title=title, notes=[sentence("tables.recordings.note")]),
     )

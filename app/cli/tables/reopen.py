@@ -8,6 +8,7 @@ from throttlescope.app.presentation.output import freshness, print_table, write_
 from throttlescope.app.presentation.verdicts import subscription_text
 from throttlescope.ingest.core.times import format_time
 from throttlescope.models.messages.catalogue import sentence
+from throttlescope.models.messages.stored import verdict_in_language
 from throttlescope.models.messages.units import count, minute_text, percent
 
 if TYPE_CHECKING:
@@ -28,11 +29,11 @@ _SHOWN = (
 def document(found: Reopened) -> dict[str, Any]:
     """Everything as plain values."""
     return {
-        "stored": found.stored,
+        "stored": verdict_in_language(found.stored),
         "made_ms": found.made_ms,
         "signals_version": found.signals_version,
         "repaired": found.repaired,
-        "again": found.again.to_row(),
+        "again": verdict_in_language(found.again.to_row()),
         "differences": {name: {"then": then, "now": now} for name, (then, now) in found.differences.items()},
         "minutes": found.minutes,
     }
@@ -40,9 +41,9 @@ def document(found: Reopened) -> dict[str, Any]:
 
 def print_reopened(found: Reopened, *, now_ms: int) -> None:
     """Print the verdict then and now, its evidence and its minutes."""
-    stored, again = found.stored, found.again.to_row()
+    stored, again = map(verdict_in_language, (found.stored, found.again.to_row()))
     print_table(
-        [("", "left"), ("then", "left"), ("today's rules", "left")],
+        [("", "left"), (sentence("label.then"), "left"), (sentence("label.today_s_rules"), "left")],
         [
             [name, _cell(name, stored), _cell(name, again)]
             for name in ("cause", "side", "limiter", "variant", "confidence", "why", "rules_version")
@@ -56,12 +57,20 @@ def print_reopened(found: Reopened, *, now_ms: int) -> None:
         notes=_notes(found),
     )
     print_table(
-        [("evidence then", "left"), ("weight", "left"), ("in words", "left")],
+        [
+            (sentence("label.evidence_then"), "left"),
+            (sentence("label.weight"), "left"),
+            (sentence("label.in_words_heading"), "left"),
+        ],
         [[row["symptom"], row["weight"], row["text"]] for row in stored["evidence"]],
-        title="Evidence",
+        title=sentence("label.evidence"),
     )
     print_table(
-        [("minute (UTC)", "left"), *((heading, "right") for heading, _ in _SHOWN), *_limit_columns(found)],
+        [
+            (sentence("label.minute_utc"), "left"),
+            *((heading, "right") for heading, _ in _SHOWN),
+            *_limit_columns(found),
+        ],
         [
             [
                 minute_text(row["minute_ms"]),
@@ -70,7 +79,7 @@ def print_reopened(found: Reopened, *, now_ms: int) -> None:
             ]
             for row in found.minutes
         ],
-        title="Minutes",
+        title=sentence("label.minutes_title"),
         notes=[
             sentence("tables.reopen.note", freshness=freshness(stored["window_end_ms"], now_ms)),
         ],

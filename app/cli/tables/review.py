@@ -17,7 +17,11 @@ if TYPE_CHECKING:
 def print_review(review: Review) -> None:
     """Print the figures of a range, then the limits, the flips and the disagreements that they count."""
     print_table(
-        [("figure", "left"), ("value", "left"), ("of what", "left")],
+        [
+            (sentence("label.figure_heading"), "left"),
+            (sentence("label.value_heading"), "left"),
+            (sentence("label.of_what"), "left"),
+        ],
         [*_flips(review), *_forecasts(review), *_agreement(review), *_limits(review)],
         title=sentence("review.title", start=minute_text(review.start_ms), end=minute_text(review.end_ms)),
         notes=[
@@ -41,9 +45,9 @@ def print_review(review: Review) -> None:
         print_table(
             [
                 *_cluster_column(review),
-                ("subscription", "left"),
-                ("flips", "right"),
-                ("after hysteresis", "right"),
+                (sentence("label.subscription_heading"), "left"),
+                (sentence("label.flips"), "right"),
+                (sentence("label.after_hysteresis"), "right"),
             ],
             [
                 [
@@ -61,8 +65,8 @@ def print_review(review: Review) -> None:
         print()
         print_table(
             [
-                *_cluster_column(review), ("subscription", "left"), ("episode since (UTC)", "left"), ("cause", "left"),
-                ("verdicts suggest", "left"), ("replay: drains most", "left"), ("by (entries)", "right"),
+                *_cluster_column(review), (sentence("label.subscription_heading"), "left"), (sentence("label.episode_since_utc"), "left"), (sentence("label.cause_heading"), "left"),
+                (sentence("label.verdicts_suggest"), "left"), (sentence("label.replay_drains_most"), "left"), (sentence("label.by_entries"), "right"),
             ],
             [
                 [
@@ -144,9 +148,9 @@ def _limit_table(title: str, rows: list[LimitUse]) -> None:
     clusters = len({row.cluster for row in rows}) > 1
     print_table(
         [
-            *((("cluster", "left"),) if clusters else ()), ("limiter", "left"), ("of", "left"), ("limit", "right"),
-            ("set by", "left"), ("shared by", "right"), ("named (subscription h)", "right"), ("minutes >= 90 %", "right"),
-            ("of minutes", "right"), ("most", "right"),
+            *(((sentence("label.cluster_heading"), "left"),) if clusters else ()), (sentence("label.limiter_heading"), "left"), (sentence("label.of_heading"), "left"), (sentence("label.limit_heading"), "right"),
+            (sentence("label.set_by_heading"), "left"), (sentence("label.shared_by_heading"), "right"), (sentence("label.named_subscription_h"), "right"), (sentence("label.minutes_at_least_90_percent"), "right"),
+            (sentence("label.of_minutes"), "right"), (sentence("label.most"), "right"),
         ],
         [
             [
@@ -167,7 +171,7 @@ def _limit(row: LimitUse) -> str:
 
 
 def _cluster_column(review: Review) -> list[tuple[str, str]]:
-    return [("cluster", "left")] if len(review.clusters) > 1 else []
+    return [(sentence("label.cluster_heading"), "left")] if len(review.clusters) > 1 else []
 
 
 def _cluster(review: Review, row: Any) -> list[str]:

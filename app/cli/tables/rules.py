@@ -16,26 +16,34 @@ if TYPE_CHECKING:
     from throttlescope.app.rules_export.export import WrittenFiles
     from throttlescope.transforms.rules.recording_run import RulesResult
 
-_CHECKED = (
-    TableColumn("file", lambda row: row["file"]),
-    TableColumn("groups", lambda row: str(row["groups"]), "right"),
-    TableColumn("recording rules", lambda row: str(row["recording_rules"]), "right"),
-    TableColumn("alerting rules", lambda row: str(row["alerting_rules"]), "right"),
-)
-_EXPORTED = (
-    TableColumn("file", lambda one: str(one.path)),
-    TableColumn("recording rules", lambda one: str(one.recording_rules), "right"),
-    TableColumn("alerting rules", lambda one: str(one.alerting_rules), "right"),
-    TableColumn("inhibit rules", lambda one: str(one.inhibit_rules), "right"),
-)
-_EVALUATED = (
-    TableColumn("rule", lambda rule: rule.name),
-    TableColumn("kind", lambda rule: rule.kind),
-    TableColumn("evaluations", lambda rule: count(rule.outcome.evaluations), "right"),
-    TableColumn("failed", lambda rule: count(rule.outcome.failures), "right"),
-    TableColumn("samples", lambda rule: count(rule.outcome.samples), "right"),
-    TableColumn("staleness markers", lambda rule: count(rule.outcome.markers), "right"),
-)
+
+def _checked() -> tuple:
+    return (
+        TableColumn(sentence("label.file"), lambda row: row["file"]),
+        TableColumn(sentence("label.groups"), lambda row: str(row["groups"]), "right"),
+        TableColumn(sentence("label.recording_rules"), lambda row: str(row["recording_rules"]), "right"),
+        TableColumn(sentence("label.alerting_rules"), lambda row: str(row["alerting_rules"]), "right"),
+    )
+
+
+def _exported() -> tuple:
+    return (
+        TableColumn(sentence("label.file"), lambda one: str(one.path)),
+        TableColumn(sentence("label.recording_rules"), lambda one: str(one.recording_rules), "right"),
+        TableColumn(sentence("label.alerting_rules"), lambda one: str(one.alerting_rules), "right"),
+        TableColumn(sentence("label.inhibit_rules"), lambda one: str(one.inhibit_rules), "right"),
+    )
+
+
+def _evaluated() -> tuple:
+    return (
+        TableColumn(sentence("label.rule"), lambda rule: rule.name),
+        TableColumn(sentence("label.kind"), lambda rule: rule.kind),
+        TableColumn(sentence("label.evaluations"), lambda rule: count(rule.outcome.evaluations), "right"),
+        TableColumn(sentence("label.failed"), lambda rule: count(rule.outcome.failures), "right"),
+        TableColumn(sentence("label.samples"), lambda rule: count(rule.outcome.samples), "right"),
+        TableColumn(sentence("label.staleness_markers"), lambda rule: count(rule.outcome.markers), "right"),
+    )
 
 
 def write_checked(rows: Sequence[dict[str, Any]], options: CommandOptions) -> bool:
@@ -61,7 +69,7 @@ def write_exported(written: Sequence[WrittenFiles], options: CommandOptions) -> 
     write_rows(
         options.format,
         written,
-        table=lambda: print_rows(_EXPORTED, written, title=title),
+        table=lambda: print_rows(_exported(), written, title=title),
         export=lambda one: vars(one) | {"path": str(one.path)},
     )
 
@@ -76,13 +84,13 @@ def _print_checked(rows: Sequence[dict[str, Any]]) -> None:
     if good:
         remarks = [remark for row in rows for remark in row["remarks"]]
         title = sentence("tables.rules.good", good=len(good), files=len(rows))
-        print_rows(_CHECKED, good, title=title, notes=remarks)
+        print_rows(_checked(), good, title=title, notes=remarks)
 
 
 def _print_evaluated(result: RulesResult) -> None:
     failed = [rule for rule in result.rules if rule.outcome.failures]
     print_rows(
-        _EVALUATED,
+        _evaluated(),
         result.rules,
         title=sentence(
             "tables.rules.evaluated",

@@ -28,16 +28,16 @@ def print_run(result: RunResult) -> None:
         return
     print_table(
         [
-            ("source", "left"),
-            ("clusters", "left"),
-            ("range (UTC)", "left"),
-            ("requests", "right"),
-            ("admin calls", "right"),
-            ("MB read", "right"),
-            ("series", "right"),
-            ("samples", "right"),
-            ("new samples", "right"),
-            ("refused", "right"),
+            (sentence("label.source"), "left"),
+            (sentence("label.clusters"), "left"),
+            (sentence("label.range_utc"), "left"),
+            (sentence("label.requests_heading"), "right"),
+            (sentence("label.admin_calls"), "right"),
+            (sentence("label.mb_read"), "right"),
+            (sentence("label.series"), "right"),
+            (sentence("label.samples"), "right"),
+            (sentence("label.new_samples"), "right"),
+            (sentence("label.refused_heading"), "right"),
         ],
         [
             [

@@ -110,9 +110,9 @@ def _print_partition(item: PartitionSummary) -> None:
     unit = "entries / messages" if item.batched else "entries"
     print_table(
         [
-            ("state", "left"), ("from-to (s)", "right"), ("limits", "left"), ("published (msg/s)", "right"),
-            ("dispatched (msg/s)", "right"), ("throttle events", "left"), (f"backlog at start ({unit})", "right"),
-            ("peak", "right"), ("at end", "right"), ("drained after", "right"),
+            (sentence("label.state"), "left"), (sentence("label.from_to_s"), "right"), (sentence("label.limits_heading"), "left"), (sentence("label.published_msg_per_s_short"), "right"),
+            (sentence("label.dispatched_msg_per_s_heading"), "right"), (sentence("label.throttle_events"), "left"), (f"backlog at start ({unit})", "right"),
+            (sentence("label.peak"), "right"), (sentence("label.at_end"), "right"), (sentence("label.drained_after"), "right"),
         ],
         [_cells(state, item.batched) for state in item.states],
         title=sentence(
@@ -160,7 +160,7 @@ def write_outcome(outcome: PulsarOutcome | TdmqOutcome, options: CommandOptions)
     if choices.plot is not None:
         from throttlescope.app.presentation.figures.image import write_plot
 
-        with outcome.progress.step("Drawing"):
+        with outcome.progress.step(sentence("label.drawing")):
             write_plot(choices.plot, simulation, found, seed=seed)
             outcome.progress.note(str(choices.plot))
     every_s = choices.every_s or 1

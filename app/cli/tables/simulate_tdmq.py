@@ -29,10 +29,10 @@ def print_tdmq(scenario: TdmqScenario, windows: pa.Table, *, seed: int) -> None:
         notes.append(sentence("tables.tdmq.quiet", windows=windows.num_rows - len(rows)))
     print_table(
         [
-            ("second", "right"), (place, "right"), ("quota", "left"), ("sent (requests)", "right"),
-            ("accepted", "right"), ("processed", "right"), (sentence("tables.tdmq.after_close"), "right"), ("bytes", "right"),
-            ("threshold (msg)", "right"), ("threshold (B)", "right"), ("throttle count", "right"),
-            ("wait, mean (ms)", "right"), ("wait, longest (ms)", "right"), ("waiting at end", "right"),
+            (sentence("label.second"), "right"), (place, "right"), (sentence("label.quota"), "left"), (sentence("label.sent_requests"), "right"),
+            (sentence("label.accepted"), "right"), (sentence("label.processed"), "right"), (sentence("tables.tdmq.after_close"), "right"), (sentence("label.bytes"), "right"),
+            (sentence("label.threshold_msg"), "right"), (sentence("label.threshold_b"), "right"), (sentence("label.throttle_count"), "right"),
+            (sentence("label.wait_mean_ms"), "right"), (sentence("label.wait_longest_ms"), "right"), (sentence("label.waiting_at_end"), "right"),
         ],
         [_cells(row) for row in rows[:_SHOWN]],
         title=sentence(

@@ -8,6 +8,7 @@ from throttlescope.app.presentation.output import write_result
 from throttlescope.app.presentation.text_report import print_report
 from throttlescope.app.presentation.whatif_document import document
 from throttlescope.app.presentation.whatif_text import whatif_report
+from throttlescope.models.messages.catalogue import sentence
 
 if TYPE_CHECKING:
     from throttlescope.app.cli.settings import CommandOptions
@@ -21,7 +22,7 @@ def write_what_if(one: WhatIfOutcome, progress: TerminalProgress, options: Comma
         from throttlescope.app.presentation.figures.image import write_figure
         from throttlescope.app.presentation.figures.replay import whatif_figure
 
-        with progress.step("Drawing"):
+        with progress.step(sentence("label.drawing")):
             write_figure(plot, whatif_figure(one.found, one.known), div_id="whatif")
             progress.note(str(plot))
     write_result(

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from throttlescope.app.rules_export.alert_rules import ALERTS
 from throttlescope.ingest.contracts.vocabulary import CAUSES
-from throttlescope.models.messages.catalogue import sentence
+from throttlescope.models.messages.catalogue import Message, message, sentence
 from throttlescope.transforms.rules.rule_file import AlertingRule
 
 LIMIT, CONSUMERS, BOTH, ANY = KINDS = ("limit", "consumers", "both", "any")
@@ -18,15 +18,20 @@ class AlertKind:
 
     Attributes
     ----------
-    words : str
-        Completes "a firing is real where the verdict then names ...".
+    says : tuple of Message
+        Each completes "a firing is real where the verdict then names ...".
     sides, causes : frozenset
         Either is enough.
     """
 
-    words: str
+    says: tuple[Message, ...] = field(hash=False)
     sides: frozenset[str] = frozenset()
     causes: frozenset[str] = frozenset()
+
+    @property
+    def words(self) -> str:
+        """The same as text."""
+        return sentence("label.or").join(one.text for one in self.says)
 
     def fits(self, side: str, cause: str) -> bool:
         """Whether a verdict confirms the firing."""
@@ -34,12 +39,12 @@ class AlertKind:
 
 
 _KINDS = {
-    LIMIT: AlertKind(sentence("exported_rules.real_if.limit"), frozenset(("throttle", "both"))),
+    LIMIT: AlertKind((message("exported_rules.real_if.limit"),), frozenset(("throttle", "both"))),
     CONSUMERS: AlertKind(
-        sentence("exported_rules.real_if.consumers"), frozenset(("consumer_capacity", "both"))
+        (message("exported_rules.real_if.consumers"),), frozenset(("consumer_capacity", "both"))
     ),
-    BOTH: AlertKind(sentence("exported_rules.real_if.both"), frozenset(("both",))),
-    ANY: AlertKind(sentence("exported_rules.real_if.any"), causes=frozenset(CAUSES) - {"healthy"}),
+    BOTH: AlertKind((message("exported_rules.real_if.both"),), frozenset(("both",))),
+    ANY: AlertKind((message("exported_rules.real_if.any"),), causes=frozenset(CAUSES) - {"healthy"}),
 }
 _BY_CAUSE = {"throttled": LIMIT, "both": BOTH, "slow_consumers": CONSUMERS, "unknown": ANY, "healthy": ANY}
 _BY_NAME = {alert.name: alert.real_if for alert in ALERTS}
@@ -57,5 +62,5 @@ def kind_of(rule: AlertingRule, chosen: str | None = None) -> AlertKind | None:
         return None
     cause = rule.labels.get("cause")
     if cause in CAUSES and cause not in _BY_CAUSE:
-        return AlertKind(sentence("exported_rules.real_if.cause", cause=cause), causes=frozenset((cause,)))
+        return AlertKind((message("exported_rules.real_if.cause", cause=cause),), causes=frozenset((cause,)))
     return _KINDS[_BY_CAUSE.get(cause, exported)]

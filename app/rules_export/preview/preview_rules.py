@@ -11,6 +11,7 @@ from throttlescope.app.rules_export.options import ExportOptions
 from throttlescope.app.rules_export.rule_records import Alerting, ExportedRecording
 from throttlescope.ingest.core.errors import InputError
 from throttlescope.models.messages.catalogue import sentence
+from throttlescope.models.messages.language import current
 from throttlescope.transforms.rules.order import check_order
 from throttlescope.transforms.rules.rule_file import AlertingRule, RuleFile, read_rule_text
 
@@ -51,9 +52,14 @@ class ExportedAlert:
     first_action: str
 
 
-@cache
 def exported_alerts() -> tuple[ExportedAlert, ...]:
     """Alerts of the export, in its order."""
+    return _exported_alerts(current())
+
+
+@cache
+def _exported_alerts(language: str) -> tuple[ExportedAlert, ...]:
+    """``language`` is the current one: annotations are made in it."""
     found: dict[str, list[Alerting]] = {}
     for rule in _alerting():
         found.setdefault(rule.alert, []).append(rule)

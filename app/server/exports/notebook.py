@@ -21,7 +21,7 @@ def of_subscription(key: SubscriptionPartition, start_ms: int, end_ms: int) -> d
         sentence("server.notebook.subscription"),
         sentence("server.notebook.subscription_range", start=format_time(start_ms), end=format_time(end_ms)),
         [
-            _LAKE,
+            _lake(),
             f"subscription = {selector!r}\n"
             f"cluster = {key.cluster!r}\n"
             f'selected = {{"cluster": cluster, "start": {start_ms}, "end": {end_ms}}}',
@@ -47,7 +47,7 @@ def of_query(query: str, start_ms: int, end_ms: int, step_ms: int) -> dict:
             step=step_ms / 1000,
         ),
         [
-            _LAKE,
+            _lake(),
             f"query = {query!r}\nstart_ms, end_ms, step_ms = {start_ms}, {end_ms}, {step_ms}",
             "from throttlescope.app.notebook.charts import promql_chart\n\n"
             "answer = lake.queries.range(query, start_ms, end_ms, step_ms)\n"
@@ -64,10 +64,11 @@ def of_query(query: str, start_ms: int, end_ms: int, step_ms: int) -> dict:
     )
 
 
-_LAKE = (
-    "from throttlescope.app.notebook import open_lake\n\n"
-    f'lake = open_lake("lake")  # {sentence("server.notebook.lake")}'
-)
+def _lake() -> str:
+    return (
+        "from throttlescope.app.notebook import open_lake\n\n"
+        f'lake = open_lake("lake")  # {sentence("server.notebook.lake")}'
+    )
 
 
 def _notebook(title: str, words: str, cells: list[str]) -> dict:

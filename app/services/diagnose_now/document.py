@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from throttlescope.models.messages.stored import verdict_in_language
+
 if TYPE_CHECKING:
     from throttlescope.app.services.diagnose_now.diagnose import NowAnswer
 
@@ -18,8 +20,8 @@ def document(answer: NowAnswer) -> dict[str, Any]:
         "read_start_ms": answer.start_ms,
         "read_end_ms": answer.end_ms,
         "newest_sample_ms": answer.newest_ms,
-        "verdicts": answer.verdicts.to_pylist(),
-        "windows": answer.windows.to_pylist(),
+        "verdicts": [verdict_in_language(row) for row in answer.verdicts.to_pylist()],
+        "windows": [verdict_in_language(row) for row in answer.windows.to_pylist()],
         "partitions": [one.to_row() for one in answer.partitions],
         "slowest": [one.to_row() for one in answer.slowest.values()],
         "neighbours": [

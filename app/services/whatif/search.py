@@ -17,6 +17,7 @@ from throttlescope.app.services.whatif.window import read_ground
 from throttlescope.ingest.core.errors import InputError
 from throttlescope.ingest.lake import Lake
 from throttlescope.models.messages.catalogue import sentence
+from throttlescope.models.messages.language import DEFAULT_LANGUAGE, use
 from throttlescope.models.recommendation import advise
 from throttlescope.models.recommendation.smallest import smallest_consumers, smallest_limit
 from throttlescope.models.throttling.replay import (
@@ -63,6 +64,8 @@ class Search:
         With :data:`EXACT`: the change.
     when : str
         With :data:`EXACT`: ``end`` or ``start`` of the window.
+    language : str
+        Of the sentences in its answer.
     """
 
     lake: str
@@ -75,6 +78,7 @@ class Search:
     target_s: int
     change: str = ""
     when: str = "end"
+    language: str = DEFAULT_LANGUAGE
 
     def __post_init__(self) -> None:
         if self.lever not in LEVERS:
@@ -107,15 +111,18 @@ def run_search(search: Search, note: Note) -> dict[str, Any]:
     InputError
         The window cannot be replayed.
     """
-    note(0, POINTS, "reading samples")
-    ground = read_ground(Lake(search.lake), search.selector, search.cluster, search.start_ms, search.end_ms)
-    note(0, POINTS, "fitting the window")
-    ground.speed()
-    if search.lever == ANY:
-        return _any(search, ground, note)
-    if search.lever == EXACT:
-        return _exact(search, ground, note)
-    return _sweep(search, ground, scales(ground)[search.lever], note)
+    with use(search.language):
+        note(0, POINTS, sentence("label.reading_samples"))
+        ground = read_ground(
+            Lake(search.lake), search.selector, search.cluster, search.start_ms, search.end_ms
+        )
+        note(0, POINTS, sentence("label.fitting_window"))
+        ground.speed()
+        if search.lever == ANY:
+            return _any(search, ground, note)
+        if search.lever == EXACT:
+            return _exact(search, ground, note)
+        return _sweep(search, ground, scales(ground)[search.lever], note)
 
 
 def _any(search: Search, ground: Ground, note: Note) -> dict[str, Any]:

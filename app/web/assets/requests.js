@@ -38,8 +38,10 @@
     }
   }
 
-  const retry = ["Retry", () => window.location.reload()];
-  const dismiss = ["Dismiss", () => (notice().hidden = true)];
+  // What to say is written by the server, in the language of the page.
+  const words = (name) => (notice() ? notice().dataset[name] : "");
+  const retry = () => [words("retry"), () => window.location.reload()];
+  const dismiss = () => [words("dismiss"), () => (notice().hidden = true)];
 
   function cancelAll() {
     running.forEach((request) => request.abort("cancelled"));
@@ -68,15 +70,15 @@
     const body = String((options && options.body) || "");
     request.isLong = LONG.some((output) => body.includes('"output":"' + output) || body.includes('"output":"..' + output));
     running.add(request);
-    const slow = setTimeout(() => say("Still reading.", [["Cancel", cancelAll], retry]), SLOW_MS);
+    const slow = setTimeout(() => say(words("slow"), [[words("cancel"), cancelAll], retry()]), SLOW_MS);
     const over = setTimeout(() => request.abort("timed out"), LONGEST_MS);
     return send(resource, Object.assign({}, options, { signal: request.signal }))
       .then((answer) => {
         done();
         if (answer.status === 401 || answer.status === 403) {
-          say("You are no longer logged in.", [["Log in again", () => window.location.reload()]]);
+          say(words("loggedOut"), [[words("logIn"), () => window.location.reload()]]);
         } else if (answer.status >= 500) {
-          say("The server could not answer (HTTP " + answer.status + "). What is shown may be old.", [retry, dismiss]);
+          say(words("serverError").replace("STATUS", answer.status), [retry(), dismiss()]);
         }
         return answer;
       })
@@ -84,14 +86,14 @@
         done();
         const why = request.signal.reason;
         if (why === "cancelled") {
-          say("Cancelled. What is shown may be old.", [retry, dismiss]);
+          say(words("cancelled"), [retry(), dismiss()]);
           return NOTHING_NEW();
         } else if (why === "left") {
           return NOTHING_NEW();
         } else if (why === "timed out") {
-          say("No answer within " + LONGEST_MS / 1000 + " s.", [retry, dismiss]);
+          say(words("timedOut").replace("SECONDS", LONGEST_MS / 1000), [retry(), dismiss()]);
         } else if (!request.signal.aborted) {
-          say("The server does not answer. What is shown may be old.", [retry, dismiss]);
+          say(words("away"), [retry(), dismiss()]);
         }
         throw error;
       });

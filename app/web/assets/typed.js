@@ -63,6 +63,12 @@
 
   let since = null;
 
+  // Written by the server, in the language of the page.
+  function runningWords() {
+    const notice = document.getElementById("notice");
+    return notice ? notice.dataset.running : "";
+  }
+
   function tell() {
     const words = document.querySelector(".running-words[data-of]");
     if (!words) {
@@ -79,7 +85,7 @@
       button.hidden = !shown;
     }
     const seconds = runs ? Math.floor((Date.now() - since) / 1000) : 0;
-    const said = shown ? "running, " + seconds + " s" : "";
+    const said = shown ? runningWords().replace("SECONDS", seconds) : "";
     if (words.textContent !== said) {
       words.textContent = said;
     }

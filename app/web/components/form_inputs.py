@@ -76,6 +76,12 @@ def time_box(id: str, label: str) -> dmc.TextInput:
 def running_words(content: str) -> list:
     """A button that cancels the request, and how long it has run; both are visible only while ``content`` is being built."""
     return [
-        html.Button("Cancel", className="cancel-button", type="button", hidden=True, **{"data-of": content}),
+        html.Button(
+            sentence("label.cancel"),
+            className="cancel-button",
+            type="button",
+            hidden=True,
+            **{"data-of": content},
+        ),
         html.Span(className="running-words", role="status", **{"data-of": content}),
     ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from throttlescope.app.presentation import format as fmt
-from throttlescope.app.presentation.causes import CAUSES, limiter_words
+from throttlescope.app.presentation.causes import CAUSES, cause_tip
 
 #: The content of an empty cell; "not measured" would not fit.
 NONE = "\N{EN DASH}"
@@ -26,13 +26,12 @@ def badge_cells(
 ) -> dict[str, str]:
     """A cause as the browser's ``CauseBadge`` draws it in the column ``field``; ``word`` is one of ``ingest.contracts.vocabulary.CAUSES``."""
     cause = CAUSES[word]
-    binds = f": the {limiter_words(limiter)}" if limiter else ""
     return {
         field: cause.label + more,
         f"{field}_mark": cause.mark,
         f"{field}_colour": cause.colour,
         f"{field}_extra": limiter or "",
-        f"{field}_tip": f"{cause.answer}{binds}{more_tip}",
+        f"{field}_tip": f"{cause_tip(word, limiter)}{more_tip}",
     }
 
 

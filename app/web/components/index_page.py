@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from html import escape
 
 from throttlescope.app.presentation.links.paths import OVERVIEW_PATH
+from throttlescope.models.messages.catalogue import sentence
 
 
 def first_frame(pages: Sequence[tuple[str, str]]) -> str:
@@ -26,8 +27,8 @@ def first_frame(pages: Sequence[tuple[str, str]]) -> str:
     return (
         '<div id="first-frame">'
         f'<div class="first-header"><a class="shell-brand" href="{escape(OVERVIEW_PATH)}">throttlescope</a>'
-        f'<nav class="shell-nav" aria-label="pages">{links}</nav></div>'
-        '<div class="first-page" role="status" aria-label="loading">'
+        f'<nav class="shell-nav" aria-label="{escape(sentence("label.pages"))}">{links}</nav></div>'
+        '<div class="first-page" role="status" aria-label="' + escape(sentence("label.loading")) + '">'
         '<div class="first-bar"></div><div class="first-bar tall"></div><div class="first-bar taller"></div></div>'
         "</div>"
     )

@@ -8,6 +8,7 @@ import dash_mantine_components as dmc
 from dash import ClientsideFunction, Dash, Input, Output, State, dcc
 
 from throttlescope.app.presentation.links.fields import PageAddress
+from throttlescope.models.messages.catalogue import sentence
 
 #: Rows that a list offers at once; what is typed finds the others.
 _OFFERED = 200
@@ -33,12 +34,12 @@ def choice(page: str, name: str) -> dmc.MultiSelect:
         id=f"{page}-{name}",
         data=[],
         value=[],
-        placeholder=f"all {name}",
+        placeholder=sentence(f"label.all_of.{name}"),
         searchable=True,
         clearable=True,
         limit=_OFFERED,
         className=f"{page}-choice",
-        **{"aria-label": name},
+        **{"aria-label": sentence(f"label.choice.{name}")},
     )
 
 

@@ -15,8 +15,6 @@ from throttlescope.app.web.data.latest import RECENT_MS
 from throttlescope.app.web.data.newest import NOW, RECENT, ClusterFreshness
 from throttlescope.models.messages.catalogue import sentence
 
-_RECENT = fmt.duration(RECENT_MS)
-
 Address = TypeVar("Address", SubscriptionsAddress, RollupsAddress)
 
 
@@ -27,10 +25,11 @@ def with_view(address: Address, freshness: ClusterFreshness) -> Address:
 
 def view_links(address: SubscriptionsAddress | RollupsAddress) -> list[dcc.Link]:
     """The two views as links; filters are kept."""
+    length = fmt.duration(RECENT_MS)
     return [
         view_link(label, replace(address, view=view).href(), chosen=view == address.view, title=title)
         for view, label, title in (
-            (NOW, "now", sentence("page.view.now")),
-            (RECENT, f"last {_RECENT}", sentence("page.view.recent", length=_RECENT)),
+            (NOW, sentence("label.now"), sentence("page.view.now")),
+            (RECENT, sentence("label.last", length=length), sentence("page.view.recent", length=length)),
         )
     ]

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dash import dcc, html
 
 from throttlescope.app.presentation import format as fmt
+from throttlescope.models.messages import units
 from throttlescope.models.messages.catalogue import sentence
 
 
@@ -18,10 +19,9 @@ def pager(page: int, total: int, rows_per_page: int, to: Callable[[int], str], *
     to : callable
         The address of a page, from 1.
     noun : str
-        What a row is, in the plural; for one row, it is written without its "s".
+        What a row is, in the plural.
     """
-    if total == 1:
-        noun = noun.removesuffix("s")
+    noun = units.plural(noun, total)
     label = sentence("page.pager.label", noun=noun)
     first, last = (page - 1) * rows_per_page + 1, min(page * rows_per_page, total)
     if total <= rows_per_page and page == 1:
@@ -32,7 +32,7 @@ def pager(page: int, total: int, rows_per_page: int, to: Callable[[int], str], *
         )
     if first > total:
         beyond = sentence("page.pager.beyond", number=fmt.exact(total), noun=noun)
-        parts: list = [html.Span(beyond), _link("first page", to(1))]
+        parts: list = [html.Span(beyond), _link(sentence("label.first_page"), to(1))]
     else:
         some = sentence(
             "page.pager.some",
@@ -43,9 +43,9 @@ def pager(page: int, total: int, rows_per_page: int, to: Callable[[int], str], *
         )
         parts = [html.Span(some)]
     if page > 1 and first <= total:
-        parts.insert(0, _link("◀ page before", to(page - 1)))
+        parts.insert(0, _link(sentence("label.page_before"), to(page - 1)))
     if last < total and first <= total:
-        parts.append(_link("next page ▶", to(page + 1)))
+        parts.append(_link(sentence("label.next_page"), to(page + 1)))
     return html.Nav(parts, className="pager", **{"aria-label": label})
 
 

@@ -7,7 +7,7 @@ from dash import dcc, html
 
 from throttlescope.app.pipeline.sources.synthetic_history import CLUSTER as SYNTHETIC
 from throttlescope.app.presentation import format as fmt
-from throttlescope.app.presentation.causes import CAUSES, limiter_words
+from throttlescope.app.presentation.causes import CAUSES, cause_tip
 from throttlescope.app.presentation.links.subscription import SubscriptionAddress, SubscriptionPartition
 from throttlescope.ingest.core.subscription_name import short_text, subscription_text
 from throttlescope.models.messages.catalogue import sentence
@@ -16,7 +16,6 @@ from throttlescope.models.messages.catalogue import sentence
 def cause_badge(word: str, limiter: str | None = None) -> html.Span:
     """A cause by shape, colour and name, with the limiter that binds; ``word`` is one of ``ingest.contracts.vocabulary.CAUSES``."""
     cause = CAUSES[word]
-    binds = f": the {limiter_words(limiter)}" if limiter else ""
     return html.Span(
         [
             html.Span(
@@ -26,7 +25,7 @@ def cause_badge(word: str, limiter: str | None = None) -> html.Span:
             *([html.Span(limiter, className="cause-extra")] if limiter else []),
         ],
         className="cause-badge",
-        title=f"{cause.answer}{binds}",
+        title=cause_tip(word, limiter),
     )
 
 
@@ -50,9 +49,14 @@ def hostile_sentence(text: str) -> html.Bdi:
     return html.Bdi(fmt.name(text, 600))
 
 
-def copy_button(text: str, label: str = "copy") -> dmc.CopyButton:
+def copy_button(text: str, label: str | None = None) -> dmc.CopyButton:
     return dmc.CopyButton(
-        label, value=text, copiedChildren="copied", size="compact-xs", variant="default", className="copy"
+        label or sentence("label.copy"),
+        value=text,
+        copiedChildren=sentence("label.copied"),
+        size="compact-xs",
+        variant="default",
+        className="copy",
     )
 
 
@@ -71,11 +75,11 @@ def section(
     )
 
 
-def downloads(links: list[tuple[str, str]], *, label: str = "Download") -> html.Span:
+def downloads(links: list[tuple[str, str]], *, label: str | None = None) -> html.Span:
     """Files of what is shown, as (text, address) below ``/export``."""
     return html.Span(
         [
-            html.Span(f"{label}: ", className="quiet"),
+            html.Span(sentence("label.colon", label=label or sentence("label.download")), className="quiet"),
             # A line can break at the space between two links, and nowhere else.
             *(
                 part

@@ -47,10 +47,16 @@ def range_bar(
     ]
     return html.Div(
         [
-            dcc.Link("◀ earlier", href=to(start_ms - length, start_ms), className="range-link shift-earlier"),
+            dcc.Link(
+                sentence("label.earlier"),
+                href=to(start_ms - length, start_ms),
+                className="range-link shift-earlier",
+            ),
             html.Span(f"{fmt.between(start_ms, end_ms)} ({fmt.duration(length)})", className="range-words"),
-            dcc.Link("later ▶", href=to(end_ms, end_ms + length), className="range-link shift-later"),
-            html.Span("last", className="quiet"),
+            dcc.Link(
+                sentence("label.later"), href=to(end_ms, end_ms + length), className="range-link shift-later"
+            ),
+            html.Span(sentence("label.last_lengths"), className="quiet"),
             *lengths,
             *links,
             html.Span(className="shell-space"),
@@ -64,7 +70,7 @@ def range_bar(
         ],
         className="range-bar",
         role="navigation",
-        **{"aria-label": "time range"},
+        **{"aria-label": sentence("label.time_range")},
     )
 
 

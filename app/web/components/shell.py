@@ -20,6 +20,7 @@ from throttlescope.app.presentation.links.paths import OVERVIEW_PATH
 from throttlescope.app.web.data.newest import ClusterFreshness
 from throttlescope.ingest.core.errors import ThrottlescopeError
 from throttlescope.models.messages.catalogue import sentence
+from throttlescope.models.messages.language import HTML_CODES, NAMES, current
 
 _LOG = logging.getLogger(__name__)
 
@@ -27,7 +28,10 @@ THEME = {
     "primaryColor": "blue",
     "defaultRadius": "sm",
     # What the machine has: nothing is fetched from elsewhere.
-    "fontFamily": "-apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, 'Liberation Sans', sans-serif",
+    "fontFamily": (
+        "-apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, 'Liberation Sans', 'PingFang SC', 'Microsoft YaHei', "
+        "'Noto Sans CJK SC', 'Noto Sans SC', 'WenQuanYi Zen Hei', sans-serif"
+    ),
     "fontFamilyMonospace": "ui-monospace, 'DejaVu Sans Mono', Consolas, monospace",
 }
 
@@ -53,17 +57,20 @@ def shell(pages: Sequence[tuple[str, str]]) -> dmc.MantineProvider:
                     html.Nav(
                         [dcc.Link(title, href=path, className="shell-link") for title, path in pages],
                         className="shell-nav",
-                        **{"aria-label": "pages"},
+                        **{"aria-label": sentence("label.pages")},
                     ),
                     html.Span(className="shell-space"),
-                    html.Span("read-only", className="shell-note"),
+                    html.Span(sentence("label.read_only"), className="shell-note"),
                     html.Button(
-                        ["times ", html.Strong(time_zone.name())],
+                        [sentence("label.times"), " ", html.Strong(time_zone.name())],
                         id="zone-toggle",
                         className="shell-button",
                         title=sentence("page.zone_hint"),
                     ),
-                    html.Button("?", id="keys-open", className="shell-button", title="keys (?)"),
+                    _language_toggle(),
+                    html.Button(
+                        "?", id="keys-open", className="shell-button", title=sentence("label.keys_hint")
+                    ),
                     dmc.ColorSchemeToggle(
                         lightIcon="☾",
                         darkIcon="☀",
@@ -74,30 +81,65 @@ def shell(pages: Sequence[tuple[str, str]]) -> dmc.MantineProvider:
                 ],
             ),
             # What a request that fails or takes long says; the browser's scripts write it.
-            html.Div(id="notice", className="notice", hidden=True, role="status"),
+            html.Div(id="notice", className="notice", hidden=True, role="status", **_words_of_scripts()),
             html.Main(skeleton(), id="page", className="shell-page", tabIndex=-1),
             keys_help(),
         ],
     )
 
 
-_KEYS = (
-    ("/", "search subscriptions"),
-    ("j k", sentence("page.keys.next")),
-    ("Enter", "open the row"),
-    ("[ ]", sentence("page.keys.range")),
-    ("t", sentence("page.keys.zone")),
-    ("?", "this list"),
+def _language_toggle() -> html.Button:
+    """Leads to the next language, whose name it is."""
+    codes = list(NAMES)
+    other = codes[(codes.index(current()) + 1) % len(codes)]
+    return html.Button(
+        NAMES[other],
+        id="language-toggle",
+        className="shell-button",
+        title=sentence("label.language_hint", name=NAMES[other]),
+        lang=HTML_CODES[other],
+        **{"data-language": other},
+    )
+
+
+def _words_of_scripts() -> dict[str, str]:
+    """What the browser's scripts write, as attributes of the notice."""
+    return {f"data-{name.replace('_', '-')}": sentence(f"label.script.{name}") for name in _SCRIPT_WORDS}
+
+
+_SCRIPT_WORDS = (
+    "retry",
+    "dismiss",
+    "cancel",
+    "slow",
+    "logged_out",
+    "log_in",
+    "server_error",
+    "cancelled",
+    "timed_out",
+    "away",
+    "running",
 )
+
+
+def _keys() -> tuple[tuple[str, str], ...]:
+    return (
+        ("/", sentence("label.keys.search")),
+        ("j k", sentence("page.keys.next")),
+        ("Enter", sentence("label.keys.open")),
+        ("[ ]", sentence("page.keys.range")),
+        ("t", sentence("page.keys.zone")),
+        ("?", sentence("label.keys.list")),
+    )
 
 
 def keys_help() -> html.Dialog:
     """What the keys do."""
     return html.Dialog(
         [
-            html.H2("Keys", id="keys-title"),
-            html.Dl([part for key, does in _KEYS for part in (html.Dt(html.Kbd(key)), html.Dd(does))]),
-            html.Button("Close", id="keys-close", className="shell-button"),
+            html.H2(sentence("label.keys"), id="keys-title"),
+            html.Dl([part for key, does in _keys() for part in (html.Dt(html.Kbd(key)), html.Dd(does))]),
+            html.Button(sentence("label.close"), id="keys-close", className="shell-button"),
         ],
         id="keys-help",
         className="keys-help",
@@ -112,7 +154,7 @@ def skeleton(*, answer: bool = True, chart: bool = True) -> html.Div:
         [*bars, *([dmc.Skeleton(height=320)] if chart else [])],
         className="page-skeleton",
         role="status",
-        **{"aria-label": "loading"},
+        **{"aria-label": sentence("label.loading")},
     )
 
 
@@ -130,8 +172,8 @@ def panel(title: str, texts: list[str], *, next_step: object = None, tone: str =
 def fault(error: ThrottlescopeError) -> dmc.Alert:
     """A fault that is known: what, got, expected, fix."""
     facts = [
-        f"{label}: {value}"
-        for label, value in (("Got", error.got), ("Expected", error.expected), ("Next", error.fix))
+        sentence(f"label.fault.{part}", value=value)
+        for part, value in (("got", error.got), ("expected", error.expected), ("next", error.fix))
         if value is not None
     ]
     return panel(f"{error.what}.", facts, next_step=back_link(), tone="orange")
@@ -146,7 +188,9 @@ def freshness_line(freshness: ClusterFreshness) -> list:
         parts.insert(
             0,
             html.Span(
-                dmc.Badge("demo: recordings", color="grape", variant="light", radius="sm", tt="none"),
+                dmc.Badge(
+                    sentence("label.demo_recordings"), color="grape", variant="light", radius="sm", tt="none"
+                ),
                 title=sentence("page.data.recordings_hint"),
             ),
         )

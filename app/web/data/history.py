@@ -13,11 +13,14 @@ from throttlescope.ingest.core.metrics import BACKLOG
 from throttlescope.ingest.core.times import BLOCK_MS, DAY_MS, MINUTE_MS
 from throttlescope.ingest.core.topic_name import is_scalable
 from throttlescope.ingest.lake import DataFile
+from throttlescope.models.messages.language import STORED_LANGUAGE, current
+from throttlescope.models.messages.stored import unpacked, verdict_in_language
 
-#: What a window says without its evidence, which is most of it; ``reason`` is the strongest evidence for it, in words.
-_LIGHT = (
-    "window_start_ms, window_end_ms, side, cause, limiter, confidence, naive_side, backlog_entries, backlog_growth_entries, "
-    "[row.text for row in evidence if row.weight = 'for'][1] AS reason"
+_OF_WINDOW = "window_start_ms, window_end_ms, side, cause, limiter, confidence, naive_side, backlog_entries, backlog_growth_entries"
+_REASON = "[row.text for row in evidence if row.weight = 'for'][1] AS reason"
+#: What renders the reason in another language; rows of older lakes have nothing.
+_REASON_MESSAGE = (
+    "messages.evidence[list_position([row.weight for row in evidence], 'for')] AS reason_message"
 )
 
 
@@ -121,14 +124,16 @@ def verdicts(
     reader: LakeReader, subscription: SubscriptionPartition, start_ms: int, end_ms: int
 ) -> list[dict]:
     """Verdicts whose window ends in (start_ms, end_ms], oldest first, with their evidence."""
-    return _verdicts(reader, subscription, start_ms, end_ms, "*")
+    rows = _verdicts(reader, subscription, start_ms, end_ms, "*")
+    return [verdict_in_language(row) for row in rows]
 
 
 def windows(
     reader: LakeReader, subscription: SubscriptionPartition, start_ms: int, end_ms: int
 ) -> list[dict]:
     """As :func:`verdicts` without evidence but for ``reason``: a week of it is still small."""
-    return _verdicts(reader, subscription, start_ms, end_ms, _LIGHT, keep=end_ms - start_ms <= DAY_MS)
+    rows = _verdicts(reader, subscription, start_ms, end_ms, _light(), keep=end_ms - start_ms <= DAY_MS)
+    return [_reason_in_language(row) for row in rows]
 
 
 def newest_windows(
@@ -156,8 +161,8 @@ def newest_windows(
         values = [*values_of(subscription), start_ms, end_ms]
         total = cursor.execute(f"SELECT count(*) {matching}", values).fetchall()[0][0]
         order = "ORDER BY window_end_ms DESC, window_start_ms DESC LIMIT ? OFFSET ?"
-        rows = cursor.execute(f"SELECT {_LIGHT} {matching} {order}", [*values, most, skip])
-        return dicts(rows), total
+        rows = cursor.execute(f"SELECT {_light()} {matching} {order}", [*values, most, skip])
+        return [_reason_in_language(row) for row in dicts(rows)], total
 
     return reader.read(read)
 
@@ -178,7 +183,20 @@ def verdict(
 ) -> dict | None:
     """The verdict of one window with its evidence; None where there is none."""
     found = _verdicts(reader, subscription, window_end_ms - 1, window_end_ms, "*", keep=True)
-    return next((row for row in found if row["window_start_ms"] == window_start_ms), None)
+    return next(
+        (verdict_in_language(row) for row in found if row["window_start_ms"] == window_start_ms), None
+    )
+
+
+def _light() -> str:
+    """What a window says without its evidence, which is most of it; ``reason`` is the strongest evidence for it, in words."""
+    columns = [_OF_WINDOW, _REASON, *([] if current() == STORED_LANGUAGE else [_REASON_MESSAGE])]
+    return ", ".join(columns)
+
+
+def _reason_in_language(row: dict) -> dict:
+    message = row.pop("reason_message", None)
+    return row if message is None else {**row, "reason": unpacked(message).text}
 
 
 def _verdicts(

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from throttlescope.app.presentation.links.subscription import SubscriptionPartition
 from throttlescope.app.web.data.history import THIS, values_of
 from throttlescope.app.web.data.reader import LakeReader, dicts
 from throttlescope.ingest.core.times import DAY_MS
+from throttlescope.models.messages.stored import forecast_in_language
 
 #: Older forecasts are ignored.
 LOOK_BACK_MS = DAY_MS
@@ -70,4 +71,5 @@ def outlook(
             snapshot.versions["episodes"] is not None,
         )
 
-    return reader.read_cached(("outlook", subscription, start_ms, at_ms), read)
+    found = reader.read_cached(("outlook", subscription, start_ms, at_ms), read)
+    return replace(found, forecasts=tuple(forecast_in_language(row) for row in found.forecasts))

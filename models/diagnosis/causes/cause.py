@@ -35,7 +35,7 @@ class Standing:
 
     @property
     def why(self) -> str:
-        """The rule in words."""
+        """The rule in words, in the current language."""
         return render(self.because)
 
 

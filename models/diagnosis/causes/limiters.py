@@ -8,6 +8,7 @@ from throttlescope.models.diagnosis.causes.cause import GRADES, Standing
 from throttlescope.models.diagnosis.causes.unknown import UNKNOWN
 from throttlescope.models.diagnosis.limiters import LimiterReading, Zone
 from throttlescope.models.diagnosis.symptoms import Symptoms
+from throttlescope.models.messages.catalogue import message
 
 
 def limiters_say(s: Symptoms) -> Standing:
@@ -49,7 +50,7 @@ def doubtful(limiter: LimiterReading) -> Standing:
     """Why the use of a limit excludes nothing."""
     if limiter.doubt == "old":
         return UNKNOWN.because("limits_old")
-    return UNKNOWN.because("partly_read", level=limiter.level)
+    return UNKNOWN.because("partly_read", level=message(f"limiting.level.{limiter.level}"))
 
 
 def _zone(s: Symptoms, limiter: LimiterReading) -> Zone:

@@ -20,6 +20,8 @@ from throttlescope.models.diagnosis.healthy_fast_path.limiters import FastReadin
 from throttlescope.models.diagnosis.healthy_fast_path.quiet import Screened
 from throttlescope.models.diagnosis.symptoms.backlog import not_growing_finding, waiting_finding
 from throttlescope.models.diagnosis.symptoms.limiters import NO_EVENT, NO_LIMIT, events_finding, use_finding
+from throttlescope.models.messages.catalogue import Message
+from throttlescope.models.messages.stored import packed
 
 _BACKLOG = "pulsar_subscription_back_log_no_delayed"
 #: Places of one window's rows; the counters' come last, in the order of their events.
@@ -56,6 +58,24 @@ class _Texts:
 
 
 @dataclass
+class _Findings:
+    """Distinct findings, by number: their texts, and what renders them in other languages."""
+
+    texts: _Texts = field(default_factory=_Texts)
+    messages: _Texts = field(default_factory=_Texts)
+
+    def add(self, found: list[Message]) -> int:
+        """The number of the first of some new findings."""
+        self.messages.add([packed(one) for one in found])
+        return self.texts.add([one.stored for one in found])
+
+    def distinct(self, parts: list[np.ndarray], find: Callable[[int], Message]) -> np.ndarray:
+        """As :meth:`_Texts.distinct`."""
+        codes, firsts = _groups(parts)
+        return codes + self.add([find(int(i)) for i in firsts])
+
+
+@dataclass
 class _Rows:
     """Some rows of evidence: of which window each is, and what it says. Text 0 is NULL."""
 
@@ -78,7 +98,7 @@ class _QuietWindows:
     found: Screened
     subscription: np.ndarray
     start: np.ndarray
-    texts: _Texts = field(default_factory=_Texts)
+    findings: _Findings = field(default_factory=_Findings)
     queries: _Texts = field(default_factory=_Texts)
 
     @property
@@ -97,7 +117,9 @@ class _QuietWindows:
         )
 
 
-def evidence(found: Screened, subscription: np.ndarray, start: np.ndarray) -> pa.ListArray:
+def evidence(
+    found: Screened, subscription: np.ndarray, start: np.ndarray
+) -> tuple[pa.ListArray, pa.ListArray]:
     """The evidence of some quiet windows.
 
     Parameters
@@ -107,8 +129,8 @@ def evidence(found: Screened, subscription: np.ndarray, start: np.ndarray) -> pa
 
     Returns
     -------
-    pyarrow.ListArray
-        One list per window, of the type of ``verdicts``.
+    evidence, messages : pyarrow.ListArray
+        One list per window each, of the types of ``verdicts``: its rows, and what renders their sentences.
     """
     quiet = _QuietWindows(found, subscription, start)
     parts = [*_backlog(quiet), *_limit(quiet), *_counters(quiet)]
@@ -133,10 +155,11 @@ def evidence(found: Screened, subscription: np.ndarray, start: np.ndarray) -> pa
     at_ms = np.concatenate(
         [np.zeros(len(part.window), np.int64) if part.at_ms is None else part.at_ms for part in parts]
     )[order]
+    text_number = spread("text")
     columns = {
         "symptom": text("symptom"),
         "weight": text("weight"),
-        "text": quiet.texts.take(spread("text")),
+        "text": quiet.findings.texts.take(text_number),
         "value": _floats(spread("value")),
         "threshold": _floats(spread("threshold")),
         "unit": text("unit"),
@@ -146,11 +169,15 @@ def evidence(found: Screened, subscription: np.ndarray, start: np.ndarray) -> pa
     rows = pa.StructArray.from_arrays([columns[f.name] for f in EVIDENCE], fields=list(EVIDENCE))
     offsets = np.zeros(len(subscription) + 1, np.int32)
     np.cumsum(np.bincount(window, minlength=len(subscription)), out=offsets[1:])
-    return pa.ListArray.from_arrays(pa.array(offsets), rows, type=pa.list_(EVIDENCE))
+    messages = quiet.findings.messages.take(text_number)
+    return (
+        pa.ListArray.from_arrays(pa.array(offsets), rows, type=pa.list_(EVIDENCE)),
+        pa.ListArray.from_arrays(pa.array(offsets), messages, type=pa.list_(pa.string())),
+    )
 
 
 def _backlog(quiet: _QuietWindows) -> list[_Rows]:
-    found, texts = quiet.found, quiet.texts
+    found, findings = quiet.found, quiet.findings
     every = np.arange(len(quiet.subscription))
     waiting, publish = quiet.of(found.waiting_entries), quiet.of(found.publish_entry_rate)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -160,9 +187,9 @@ def _backlog(quiet: _QuietWindows) -> list[_Rows]:
     query = quiet.per_subscription(every, lambda key: promql.gauge(key, _BACKLOG))
     present = _Rows(
         every, _PRESENT, "backlog_present", "for",
-        texts.distinct(
+        findings.distinct(
             [np.rint(waiting), wait_s],
-            lambda i: waiting_finding(float(waiting[i]), _or_none(publish[i])).text,
+            lambda i: waiting_finding(float(waiting[i]), _or_none(publish[i])),
         ),
         waiting, quiet.of(found.floor_entries), "entries", quiet.end_ms, query,
     )  # fmt: skip
@@ -171,7 +198,7 @@ def _backlog(quiet: _QuietWindows) -> list[_Rows]:
     growth, length_s = growth[known], found.frame.grid.length_s
     growing = _Rows(
         known, _GROWING, "backlog_growing", "for",
-        texts.distinct([np.rint(growth), growth > 0], lambda i: not_growing_finding(float(growth[i]), length_s).text),
+        findings.distinct([np.rint(growth), growth > 0], lambda i: not_growing_finding(float(growth[i]), length_s)),
         growth, quiet.of(found.growth_threshold_entries)[known], "entries", quiet.end_ms[known], query[known],
     )  # fmt: skip
     return [present, growing]
@@ -187,7 +214,7 @@ def _limit(quiet: _QuietWindows) -> list[_Rows]:
     none = np.flatnonzero(~used & all_observed)
     rows = [
         _Rows(
-            none, _LIMIT, "limiter_at_limit", "neutral", np.full(len(none), quiet.texts.add([NO_LIMIT.text])),
+            none, _LIMIT, "limiter_at_limit", "neutral", np.full(len(none), quiet.findings.add([NO_LIMIT])),
             threshold=t.RHO_AT_LIMIT, unit="use / limit",
         )
     ]  # fmt: skip
@@ -202,9 +229,9 @@ def _use(quiet: _QuietWindows, reading: FastReading, of: np.ndarray) -> _Rows:
     at = quiet.subscription[of], quiet.start[of]
     rho, own_rho = reading.rho[at], np.fmin(reading.own_rho[at], reading.rho[at])
     own_rho = np.where(np.isnan(reading.own_rho[at]), np.nan, own_rho)
-    text = quiet.texts.distinct(
+    text = quiet.findings.distinct(
         [reading.limit[at], reading.period_s[at], _percent(rho), _percent(own_rho)],
-        lambda i: use_finding(reading.one((at[0][i], at[1][i]))).text,
+        lambda i: use_finding(reading.one((at[0][i], at[1][i]))),
     )
     return _Rows(
         of, _LIMIT, "limiter_at_limit", "neutral", text, rho,
@@ -241,7 +268,7 @@ def _counters(quiet: _QuietWindows) -> list[_Rows]:
     none = np.flatnonzero(~ticking.any(axis=0) & ~np.isnan(events).all(axis=0))
     rows = [
         _Rows(
-            none, _COUNTERS, "throttle_events", "neutral", np.full(len(none), quiet.texts.add([NO_EVENT.text])),
+            none, _COUNTERS, "throttle_events", "neutral", np.full(len(none), quiet.findings.add([NO_EVENT])),
             0.0, 0.0, "events", quiet.end_ms[none],
             quiet.per_subscription(none, lambda key: promql.all_events(key, length_ms)),
         )
@@ -254,7 +281,7 @@ def _counters(quiet: _QuietWindows) -> list[_Rows]:
             continue
         at = quiet.subscription[of], quiet.start[of]
         per_s, limited = reading.events_per_s[at], ~np.isnan(reading.limit[at])
-        text = quiet.texts.distinct(
+        text = quiet.findings.distinct(
             [
                 reading.events[at],
                 per_s,
@@ -265,7 +292,7 @@ def _counters(quiet: _QuietWindows) -> list[_Rows]:
                 limited,
                 reading.old[at] & reading.observed[at],
             ],
-            lambda i, reading=reading, at=at: events_finding(reading.one((at[0][i], at[1][i]))).text,
+            lambda i, reading=reading, at=at: events_finding(reading.one((at[0][i], at[1][i]))),
         )
         query = quiet.per_subscription(
             of, lambda key, reading=reading: promql.events(key, reading.level, reading.unit, length_ms)

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
-from throttlescope.ingest.contracts.results import CONTRIBUTING, MISSING_EVIDENCE
+from throttlescope.ingest.contracts.results import CONTRIBUTING, MISSING_EVIDENCE, VERDICT_MESSAGES
 from throttlescope.ingest.core.times import date_of
 from throttlescope.models.diagnosis import thresholds as t
 from throttlescope.models.diagnosis.causes import CAUSE_OF, NO_BACKLOG
@@ -19,6 +19,7 @@ from throttlescope.models.diagnosis.healthy_fast_path.quiet import Screened, scr
 from throttlescope.models.diagnosis.healthy_fast_path.quiet_evidence import evidence
 from throttlescope.models.diagnosis.verdict import CONFIDENCE_OF_GRADE, RULES_VERSION
 from throttlescope.models.diagnosis.window import SubscriptionKey
+from throttlescope.models.messages.stored import packed
 
 
 @dataclass
@@ -84,20 +85,22 @@ def _verdicts(found: Screened, subscription: np.ndarray, start: np.ndarray) -> p
         return pa.array(values, mask=np.isnan(values))
 
     starts_ms = grid.starts_ms[start]
+    weighed, messages = evidence(found, subscription, start)
     columns = _keys(frame, subscription) | {
         "window_start_ms": pa.array(starts_ms),
         "window_end_ms": pa.array(starts_ms + grid.length_ms),
         "side": same(CAUSE_OF[NO_BACKLOG.cause].side),
         "cause": same(NO_BACKLOG.cause),
         "confidence": same(CONFIDENCE_OF_GRADE[NO_BACKLOG.grade]),
-        "evidence": evidence(found, subscription, start),
+        "evidence": weighed,
         "missing_evidence": empty_lists(MISSING_EVIDENCE),
         "naive_side": _naive_sides(found, subscription, start),
         "rules_version": same(RULES_VERSION),
         "backlog_entries": floats(found.ready_entries),
         "backlog_growth_entries": floats(found.growth_entries),
-        "why": same(NO_BACKLOG.why),
+        "why": same(NO_BACKLOG.because.stored),
         "contributing": empty_lists(CONTRIBUTING),
+        "messages": _messages(messages),
         "date": pa.array([date_of(int(ms)) for ms in grid.starts_ms]).take(pa.array(start)),
     }
     # A quiet window has no limiter and no variant, and what the consumers can do is not looked for.
@@ -105,6 +108,17 @@ def _verdicts(found: Screened, subscription: np.ndarray, start: np.ndarray) -> p
         columns[field.name] if field.name in columns else pa.nulls(count, field.type) for field in schema
     ]
     return pa.Table.from_arrays(arrays, schema=schema)
+
+
+def _messages(evidence: pa.ListArray) -> pa.StructArray:
+    """What renders the sentences of quiet windows: those of their evidence, and one rule for all."""
+    count = len(evidence)
+    none = pa.ListArray.from_arrays(pa.array(np.zeros(count + 1, np.int32)), pa.array([], pa.string()))
+    why = pa.repeat(pa.scalar(packed(NO_BACKLOG.because)), count)
+    columns = {"evidence": evidence, "missing_evidence": none, "contributing": none, "why": why}
+    return pa.StructArray.from_arrays(
+        [columns[f.name] for f in VERDICT_MESSAGES], fields=list(VERDICT_MESSAGES)
+    )
 
 
 def _keys(frame: Frame, subscription: np.ndarray) -> dict[str, pa.Array]:

@@ -7,7 +7,7 @@ from throttlescope.models.diagnosis import thresholds as t
 from throttlescope.models.diagnosis.limiters import LimiterReading, limits_age_s
 from throttlescope.models.diagnosis.symptoms.symptom import Symptom, SymptomKind
 from throttlescope.models.diagnosis.window import Window
-from throttlescope.models.messages.catalogue import Message
+from throttlescope.models.messages.catalogue import Message, message
 
 LIMITER_AT_LIMIT = SymptomKind(
     "limiter_at_limit", ("no_limit", "not_known", "used", "used_shared"), "use / limit"
@@ -26,7 +26,6 @@ LIMIT_OBSERVED_LATER = SymptomKind("limit_observed_later", ("not_read", "in_time
 LIMITS_OLD = SymptomKind("limits_old", ("not_read", "before", "after"), "s")
 LIMIT_NOT_IN_FORCE = SymptomKind("limit_not_in_force", ("none", "exceeded"), "use / limit")
 
-_UNIT_WORDS = {"msg": "message", "bytes": "byte"}
 #: Fewer throttled reads per period than this are about one.
 _TWO = 2
 
@@ -101,7 +100,7 @@ def limiter_events(window: Window, limiter: LimiterReading) -> Symptom:
 
 def events_finding(limiter: LimiterReading) -> Message:
     """How many reads a limiter throttled, and what that shows."""
-    level, kind = limiter.level, _UNIT_WORDS[limiter.unit]
+    level, kind = message(f"limiting.level.{limiter.level}"), message(f"limiting.kind.{limiter.unit}")
     if not limiter.events:
         return THROTTLE_EVENTS.says("none_of_limiter", level=level, kind=kind)
     return THROTTLE_EVENTS.says(
@@ -174,7 +173,7 @@ def limit_not_in_force(window: Window, limiters: tuple[LimiterReading, ...]) -> 
 def _limit(limiter: LimiterReading) -> dict[str, object]:
     """A limit as the sentences name it: whose it is, of what, and how much."""
     return {
-        "level": limiter.level,
-        "kind": _UNIT_WORDS[limiter.unit],
+        "level": message(f"limiting.level.{limiter.level}"),
+        "kind": message(f"limiting.kind.{limiter.unit}"),
         "limit": (limiter.limit, limiter.period_s or 1, limiter.unit),
     }

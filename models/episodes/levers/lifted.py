@@ -128,7 +128,7 @@ def _value(question: LeverQuestion, found: Counterfactuals, length_s: int) -> di
             }
             for row in found.rows
         ],
-        "notes": [note.text for note in found.notes],
+        "notes": [note.stored for note in found.notes],
         "failed": None,
     }
 

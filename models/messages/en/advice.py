@@ -2,14 +2,6 @@
 
 from __future__ import annotations
 
-LIMIT_KINDS = {"msg": "message", "bytes": "byte"}
-#: What limits the drain of a backlog, where that is no limiter.
-LIMITING_FACTORS = {
-    "consumers": "the consumers",
-    "reads": "the read speed of the broker",
-    "arrivals": "the publish rate",
-}
-
 SENTENCES = {
     # What to do.
     "advice.limit.raise": "Raise the {limiter:limiter} from {now:limit} to {value:limit}.",

@@ -239,9 +239,9 @@ def test_names_are_text_and_links_internal(reader, rows):
         assert "onerror" not in str(graph.figure)
 
 
-@pytest.mark.parametrize("signal", text.SIGNALS)
+@pytest.mark.parametrize("signal", text.signal_words())
 def test_every_signal_and_direction_has_text(signal):
-    for direction in text.DIRECTIONS:
+    for direction in text.direction_words():
         row = {"signal": signal, "direction": direction, "value": 3.0, "high": 2.0, "low": 1.0}
         assert text.what(row)
         assert text.usual(row)

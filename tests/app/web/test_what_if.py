@@ -158,7 +158,7 @@ def test_controls_show_the_runs_values(windows):
     fields = {part.id["key"]: part.value for part in walk(place) if type(part).__name__ == "TextInput"}
     assert fields["subscription.msg"] == "1200"
     assert fields["consumers"] == ""
-    assert set(fields) == set(run_text.LABELS)
+    assert set(fields) == set(run_text.lever_labels())
     known = scales(windows.of(HELPED).ground)
     sliders = {part.id["key"]: part.value for part in walk(place) if type(part).__name__ == "Slider"}
     assert sliders["subscription.msg"] == position(known["subscription.msg"], 1200)

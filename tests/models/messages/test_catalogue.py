@@ -13,7 +13,7 @@ from throttlescope.models.diagnosis.causes import CAUSES
 from throttlescope.models.diagnosis.causes.cause import PARTS
 from throttlescope.models.diagnosis.symptoms import KINDS
 from throttlescope.models.diagnosis.truth_table import TABLE
-from throttlescope.models.messages.catalogue import LANGUAGES, Message, placeholders, render
+from throttlescope.models.messages.catalogue import Message, placeholders, render
 from throttlescope.models.messages.en import SENTENCES as ALL
 
 #: The sentences of the diagnosis; for the others see ``test_messages_in_source``.
@@ -173,13 +173,6 @@ def test_placeholders_are_given():
     given = reasons_given() | missing_given() | symptoms_given() | symptoms_computed()
     for key in SENTENCES:
         assert set(placeholders(key)) == given.get(key, set()), key
-
-
-def test_languages_have_the_same_keys_and_placeholders():
-    for language, sentences in LANGUAGES.items():
-        assert set(sentences) == set(ALL), language
-        for key in sentences:
-            assert placeholders(key, language) == placeholders(key), (language, key)
 
 
 def test_causes_are_the_stored_words():

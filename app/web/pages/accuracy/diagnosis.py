@@ -23,13 +23,17 @@ from throttlescope.models.diagnosis.thresholds import NAIVE_BACKLOG_ENTRIES, RHO
 from throttlescope.models.diagnosis.verdict import RULES_VERSION
 from throttlescope.models.messages.catalogue import message, sentence
 
-_RULES = {
-    "ours": "Ours",
-    "naive rule": "Naive rule",
-    "rho alone": "rho alone",
-    "Burrow's rules": "Burrow",
-    "majority": "Majority",
-}
+
+def _rules_labels() -> dict:
+    return {
+        "ours": sentence("label.ours"),
+        "naive rule": sentence("label.naive_rule"),
+        "rho alone": "rho alone",
+        "Burrow's rules": "Burrow",
+        "majority": sentence("label.majority"),
+    }
+
+
 #: Shares of the comparison, and figures with an interval over recordings, in the order of the table.
 _SHARES_FIRST = ("side_right_when_answered", "unknown")
 _MACRO_F1 = ("cause_macro_f1", "side_macro_f1")
@@ -72,7 +76,7 @@ def accuracy(found: dict[str, Any] | None, address: MethodAddress) -> list:
 
 def _version(measured: str) -> list:
     if measured == RULES_VERSION:
-        installed = html.Strong(f"Rules {RULES_VERSION}")
+        installed = html.Strong(sentence("label.rules_version", version=RULES_VERSION))
         return [html.P(sentence_parts(message("accuracy.rules_measured", rules=installed)))]
     return [
         panel(
@@ -86,7 +90,9 @@ def _version(measured: str) -> list:
 def _targets(found: dict[str, Any]) -> html.Section:
     targets = found.get("targets") or []
     if not targets:
-        return section("Targets", [html.P("None were measured.", className="quiet")])
+        return section(
+            sentence("label.targets"), [html.P(sentence("label.none_were_measured"), className="quiet")]
+        )
     judge, *others = found["sets"]
     rows = [
         [
@@ -99,14 +105,14 @@ def _targets(found: dict[str, Any]) -> html.Section:
         for target in targets
     ]
     return section(
-        "Targets",
+        sentence("label.targets"),
         [
             plain_table(
                 (
-                    "Figure",
-                    "Target",
+                    sentence("label.figure"),
+                    sentence("label.target"),
                     figure_text.set_name(judge).capitalize(),
-                    "Met?",
+                    sentence("label.met"),
                     *(figure_text.set_name(name) for name in others),
                 ),
                 rows,
@@ -136,7 +142,7 @@ def _choice(address: MethodAddress, names: list[str], chosen: str, part: dict[st
     )
     return html.Div(
         [
-            html.Span("Figures below: recordings", className="quiet"),
+            html.Span(sentence("label.figures_below_recordings"), className="quiet"),
             html.Div(links, className="views"),
             html.Span(facts, className="quiet"),
         ],
@@ -145,7 +151,7 @@ def _choice(address: MethodAddress, names: list[str], chosen: str, part: dict[st
 
 
 def _rules(part: dict[str, Any]) -> html.Section:
-    names = [name for name in _RULES if name in part["rules"]]
+    names = [name for name in _rules_labels() if name in part["rules"]]
     rules = [part["rules"][name] for name in names]
     ours = rules[0]
 
@@ -178,7 +184,7 @@ def _rules(part: dict[str, Any]) -> html.Section:
     return section(
         sentence("accuracy.rules.title"),
         [
-            plain_table(("Figure", *(_RULES[name] for name in names)), rows),
+            plain_table((sentence("label.figure"), *(_rules_labels()[name] for name in names)), rows),
             html.Ul(_simpler_rules(names), className="rules-say"),
             _naive(part),
         ],
@@ -188,7 +194,7 @@ def _rules(part: dict[str, Any]) -> html.Section:
 
 def _simpler_rules(names: list[str]) -> list[html.Li]:
     """What each of the simpler rules does."""
-    name = {rule: html.Strong(title) for rule, title in _RULES.items()}
+    name = {rule: html.Strong(title) for rule, title in _rules_labels().items()}
     rules = {
         "naive rule": message("accuracy.rule.naive", name=name["naive rule"], entries=NAIVE_BACKLOG_ENTRIES),
         "rho alone": message(

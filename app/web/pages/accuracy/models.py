@@ -58,9 +58,9 @@ def _simulator_errors(found: dict[str, Any]) -> html.Section:
     ]
     head = (
         sentence("accuracy.simulator.median"),
-        "Allowed",
+        sentence("label.allowed"),
         _recordings(figure_text.set_name(judge).capitalize(), parts[judge]),
-        "Met?",
+        sentence("label.met"),
         sentence("accuracy.simulator.line"),
         *(f"{figure_text.set_name(name)} ({parts[name]['recordings']})" for name in others),
     )
@@ -95,7 +95,14 @@ def _far_families(found: dict[str, Any]) -> html.Section:
 
 def _families(families: list[dict[str, Any]]) -> html.Section:
     errors = [sentence(f"accuracy.error.{name}") for name in _ERRORS]
-    head = ("Family", "Engine", "Part", "Recordings", *errors, "Backlog, one line")
+    head = (
+        sentence("label.family"),
+        sentence("label.engine"),
+        sentence("label.part"),
+        sentence("label.recordings"),
+        *errors,
+        sentence("label.backlog_one_line"),
+    )
     rows = [
         [
             family["family"].replace("_", " "),
@@ -107,7 +114,7 @@ def _families(families: list[dict[str, Any]]) -> html.Section:
         ]
         for family in families
     ]
-    return section("By family", [plain_table(head, rows)])
+    return section(sentence("label.by_family"), [plain_table(head, rows)])
 
 
 def _within(value: float | str | None, wanted: float) -> bool | None:
@@ -135,7 +142,7 @@ def forecasts(found: dict[str, Any] | None) -> list:
             sentence("accuracy.forecasts.title"),
             [
                 *([_forecast_target(judged, target)] if judged else []),
-                _coverage("Recordings", sets),
+                _coverage(sentence("label.recordings"), sets),
                 html.P(
                     sentence(
                         "accuracy.forecasts.never",
@@ -151,7 +158,9 @@ def forecasts(found: dict[str, Any] | None) -> list:
             sentence("accuracy.forecasts.reach.title"),
             [_coverage(sentence("accuracy.forecasts.reach"), found["reaches"])],
         ),
-        section(sentence("accuracy.forecasts.cause.title"), [_coverage("Cause", found["causes"])]),
+        section(
+            sentence("accuracy.forecasts.cause.title"), [_coverage(sentence("label.cause"), found["causes"])]
+        ),
         _losses(found["losses"]),
         figure_text.page_of(found["page"]),
     ]
@@ -159,11 +168,11 @@ def forecasts(found: dict[str, Any] | None) -> list:
 
 def _losses(losses: dict[str, Any]) -> html.Section:
     head = (
-        "Deadline",
-        "Recordings",
-        "Forecasts",
+        sentence("label.deadline"),
+        sentence("label.recordings"),
+        sentence("label.forecasts"),
         sentence("accuracy.losses.check"),
-        "Inside the interval",
+        sentence("label.inside_the_interval"),
     )
     rows = [
         [
@@ -175,7 +184,9 @@ def _losses(losses: dict[str, Any]) -> html.Section:
         ]
         for kind, one in losses.items()
     ]
-    return section("First losses", [plain_table(head, rows)], note=sentence("accuracy.losses.note"))
+    return section(
+        sentence("label.first_losses"), [plain_table(head, rows)], note=sentence("accuracy.losses.note")
+    )
 
 
 def _forecast_target(judged: dict[str, Any], target: dict[str, Any]) -> html.P:
@@ -204,11 +215,11 @@ def _coverage(title: str, parts: dict[str, Any]) -> html.Div:
     return plain_table(
         (
             title,
-            "Forecasts",
-            "Recordings",
-            "Inside",
+            sentence("label.forecasts"),
+            sentence("label.recordings"),
+            sentence("label.inside"),
             "Wilson",
-            "Over recordings",
+            sentence("label.over_recordings"),
             sentence("accuracy.forecasts.error"),
         ),
         [
@@ -243,11 +254,21 @@ def anomalies(found: dict[str, Any] | None) -> list:
         _anomaly_targets(found),
         section(
             sentence("accuracy.anomalies.detectors.title"),
-            [_scores("Detector", found["detectors"])],
+            [_scores(sentence("label.detector"), found["detectors"])],
             note=sentence("accuracy.anomalies.detectors.note"),
         ),
-        section("What is found", [plain_table(("Injected", "Found", "Median delay"), kinds)]),
-        section(sentence("accuracy.anomalies.shapes.title"), [_scores("Traffic", found["shapes"])]),
+        section(
+            sentence("label.what_is_found"),
+            [
+                plain_table(
+                    (sentence("label.injected"), sentence("label.found"), sentence("label.median_delay")),
+                    kinds,
+                )
+            ],
+        ),
+        section(
+            sentence("accuracy.anomalies.shapes.title"), [_scores(sentence("label.traffic"), found["shapes"])]
+        ),
         section(
             sentence("accuracy.anomalies.without.title"),
             [_scores(sentence("accuracy.anomalies.without"), found["without"])],
@@ -270,7 +291,7 @@ def _anomaly_targets(found: dict[str, Any]) -> html.Section:
     better = sentence("accuracy.anomalies.better.measured", best=figure_text.number(best))
     rows = [
         [
-            "Event-wise F1",
+            sentence("label.event_wise_f1"),
             f"at least {wanted['f1']:g}",
             figure_text.number(ours["f1"]),
             figure_text.met(met["f1"]),
@@ -282,7 +303,7 @@ def _anomaly_targets(found: dict[str, Any]) -> html.Section:
             figure_text.met(met["false_per_week"]),
         ],
         [
-            "Median delay",
+            sentence("label.median_delay"),
             f"at most {wanted['delay_min']:g} min",
             _minutes(ours["median_delay_min"]),
             figure_text.met(met["delay"]),
@@ -295,8 +316,18 @@ def _anomaly_targets(found: dict[str, Any]) -> html.Section:
         ],
     ]
     return section(
-        "Targets",
-        [plain_table(("Figure", "Target", "Measured", "Met?"), rows)],
+        sentence("label.targets"),
+        [
+            plain_table(
+                (
+                    sentence("label.figure"),
+                    sentence("label.target"),
+                    sentence("label.measured"),
+                    sentence("label.met"),
+                ),
+                rows,
+            )
+        ],
         note=sentence(
             "accuracy.anomalies.note",
             subscriptions=found["subscriptions"],
@@ -309,7 +340,7 @@ def _anomaly_targets(found: dict[str, Any]) -> html.Section:
 
 def _scores(title: str, rows: dict[str, Any]) -> html.Div:
     return plain_table(
-        (title, "Precision", "Recall", "F1", sentence("accuracy.anomalies.weekly"), "Median delay"),
+        (title, sentence("label.precision"), sentence("label.recall"), "F1", sentence("accuracy.anomalies.weekly"), sentence("label.median_delay")),
         [
             [
                 name, figure_text.number(one["precision"]), figure_text.number(one["recall"]), html.Strong(figure_text.number(one["f1"])),

@@ -22,13 +22,15 @@ from throttlescope.models.messages.catalogue import sentence
 
 TITLE = "Accuracy"
 
-_TABS = (
-    ("accuracy", "Accuracy"),
-    ("rules", "Rules"),
-    ("simulator", "Simulator"),
-    ("forecasts", "Forecasts"),
-    ("anomalies", "Anomalies"),
-)
+
+def _tabs() -> tuple:
+    return (
+        ("accuracy", sentence("label.accuracy")),
+        ("rules", sentence("label.rules")),
+        ("simulator", sentence("label.simulator")),
+        ("forecasts", sentence("label.forecasts")),
+        ("anomalies", sentence("label.anomalies")),
+    )
 
 
 def layout(_address: MethodAddress | None, _query: str | None) -> html.Div:
@@ -37,7 +39,7 @@ def layout(_address: MethodAddress | None, _query: str | None) -> html.Div:
         [
             html.Div(
                 [
-                    html.H1(TITLE),
+                    html.H1(sentence("label.page.accuracy")),
                     html.Span(sentence("accuracy.freshness"), className="freshness"),
                 ],
                 className="page-head",
@@ -56,7 +58,7 @@ def register(app: Dash, _reader: LakeReader) -> None:
 def page(address: MethodAddress) -> html.Div:
     """The parts as links, and the one that the address names."""
     links = tabs(
-        [(word, title, MethodAddress(word).href()) for word, title in _TABS],
+        [(word, title, MethodAddress(word).href()) for word, title in _tabs()],
         address.tab,
         label=sentence("accuracy.parts"),
     )

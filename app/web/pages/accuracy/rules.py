@@ -53,7 +53,18 @@ def _causes() -> html.Section:
     ]
     return section(
         sentence("accuracy.causes.title"),
-        [plain_table(("Cause", "Side", "Answer", "First step", "Caution"), rows)],
+        [
+            plain_table(
+                (
+                    sentence("label.cause"),
+                    sentence("label.side"),
+                    sentence("label.answer"),
+                    sentence("label.first_step"),
+                    sentence("label.caution"),
+                ),
+                rows,
+            )
+        ],
     )
 
 
@@ -86,8 +97,18 @@ def _truth_table() -> html.Section:
     return section(
         sentence("accuracy.truth_table.title"),
         [
-            plain_table(("Word", "Means"), words),
-            plain_table(("Limit", "Counter", "Queues", "Cause", "Grade", "Because"), rows),
+            plain_table((sentence("label.word"), sentence("label.means")), words),
+            plain_table(
+                (
+                    sentence("label.limit"),
+                    sentence("label.counter"),
+                    sentence("label.queues"),
+                    sentence("label.cause"),
+                    sentence("label.grade"),
+                    sentence("label.because"),
+                ),
+                rows,
+            ),
         ],
         note=sentence("accuracy.truth_table.note", limiters=len(LIMITERS)),
     )
@@ -100,9 +121,11 @@ def _confidence() -> html.Section:
     ]
     flaws = [f"{name.replace('_', ' ')} x {factor:g}" for name, factor in FLAWS.items()]
     return section(
-        "How sure",
+        sentence("label.how_sure"),
         [
-            plain_table(("Grade", "Confidence", "When"), rows),
+            plain_table(
+                (sentence("label.grade"), sentence("label.confidence"), sentence("label.when")), rows
+            ),
             html.P(sentence("accuracy.flaws", flaws=flaws, floor=ANSWER_FLOOR)),
         ],
         note=sentence("accuracy.grades.note"),
@@ -117,7 +140,16 @@ def _thresholds() -> html.Section:
             html.Details(
                 [
                     html.Summary(sentence("accuracy.thresholds.summary", number=len(THRESHOLDS))),
-                    plain_table(("Name", "Value", "Unit", "From", "Meaning"), rows),
+                    plain_table(
+                        (
+                            sentence("label.name"),
+                            sentence("label.value"),
+                            sentence("label.unit"),
+                            sentence("label.from"),
+                            sentence("label.meaning"),
+                        ),
+                        rows,
+                    ),
                 ]
             )
         ],

@@ -55,9 +55,9 @@ def confusion_matrix(part: dict[str, Any]) -> html.Section:
             ),
             plain_table(
                 (
-                    "Cause",
-                    "Windows",
-                    "Recordings / families",
+                    sentence("label.cause"),
+                    sentence("label.windows"),
+                    sentence("label.recordings_per_families"),
                     sentence("accuracy.matrix.recall"),
                     sentence("accuracy.matrix.precision"),
                     "F1",
@@ -79,7 +79,9 @@ def calibration(part: dict[str, Any]) -> html.Section:
     """Stated and measured confidence."""
     bins = part["calibration"]["bins"]
     if not bins:
-        return section("Calibration", [html.P(sentence("accuracy.calibration.none"), className="quiet")])
+        return section(
+            sentence("label.calibration"), [html.P(sentence("accuracy.calibration.none"), className="quiet")]
+        )
     figure = calibration_figure(bins)
     rows = [
         [prefix + one["name"], figure_text.percent(one["stated"]), figure_text.share(one["right"])]
@@ -87,7 +89,7 @@ def calibration(part: dict[str, Any]) -> html.Section:
         for one in group
     ]
     return section(
-        "Calibration",
+        sentence("label.calibration"),
         [
             html.Div(
                 [
@@ -95,7 +97,7 @@ def calibration(part: dict[str, Any]) -> html.Section:
                         id="method-calibration", figure=figure, config={**CONFIG, "displayModeBar": False},
                         style={"height": figure.layout.height},
                     ),
-                    plain_table(("Windows of", "Stated", "Right"), rows),
+                    plain_table((sentence("label.windows_of"), sentence("label.stated"), sentence("label.right")), rows),
                 ],
                 className="then-and-now",
             ),
@@ -131,10 +133,10 @@ def less_evidence(part: dict[str, Any]) -> html.Section:
         [
             plain_table(
                 (
-                    "What was seen",
+                    sentence("label.what_was_seen"),
                     sentence("accuracy.figure.side_right_when_answered"),
                     sentence("accuracy.less.cause_right"),
-                    "Unknown",
+                    sentence("label.unknown"),
                     "Macro-F1",
                     sentence("accuracy.figure.healthy_called_throttled"),
                     sentence("accuracy.less.switch"),
@@ -164,7 +166,16 @@ def verdict_times(part: dict[str, Any]) -> html.Section:
     return section(
         sentence("accuracy.times.title"),
         [
-            plain_table(("Right", "Median", "90th percentile", "Changes", "Never right"), rows),
+            plain_table(
+                (
+                    sentence("label.right"),
+                    sentence("label.median"),
+                    "90th percentile",
+                    sentence("label.changes"),
+                    sentence("label.never_right"),
+                ),
+                rows,
+            ),
             html.P(
                 sentence(
                     "accuracy.times.flips",

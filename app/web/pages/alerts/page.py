@@ -43,7 +43,14 @@ from throttlescope.transforms.rules.preview import MOST_CELLS, MOST_MOMENTS, MOS
 
 TITLE = "Alerts"
 
-_KIND_WORDS = {"limit": "a limit", "consumers": "the consumers", "both": "both at once", "any": "any trouble"}
+
+def _kind_words() -> dict:
+    return {
+        "limit": sentence("label.a_limit"),
+        "consumers": sentence("label.the_consumers"),
+        "both": sentence("label.both_at_once"),
+        "any": sentence("label.any_trouble"),
+    }
 
 
 def layout(address: AlertsAddress | None, _query: str | None) -> html.Div:
@@ -51,10 +58,12 @@ def layout(address: AlertsAddress | None, _query: str | None) -> html.Div:
     text = (address or AlertsAddress()).text or ""
     return html.Div(
         [
-            html.H1(TITLE),
+            html.H1(sentence("label.page.alerts")),
             html.Div(
                 [
-                    html.Button("Preview", id="alerts-run", className="run-button", type="button"),
+                    html.Button(
+                        sentence("label.preview"), id="alerts-run", className="run-button", type="button"
+                    ),
                     *running_words("alerts-content"),
                     time_box("alerts-from", "from"),
                     time_box("alerts-to", "to"),
@@ -75,7 +84,7 @@ def layout(address: AlertsAddress | None, _query: str | None) -> html.Div:
                         maxRows=24,
                         spellCheck=False,
                         classNames={"input": "promql-input"},
-                        **{"aria-label": "rules file, YAML"},
+                        **{"aria-label": sentence("label.rules_file_yaml")},
                     ),
                     html.P(sentence("alerts.own.hint"), className="quiet"),
                 ],
@@ -165,7 +174,9 @@ def _head(view: AlertPreview) -> html.Div:
     names = ", ".join(dict.fromkeys(rule.name for rule in view.requested.alerts))
     return html.Div(
         [
-            html.Div(dcc.Link("← all alerts", href=AlertsAddress().href()), className="crumbs"),
+            html.Div(
+                dcc.Link(sentence("label.marked_all_alerts"), href=AlertsAddress().href()), className="crumbs"
+            ),
             html.H2(html.Bdi(fmt.name(names, 300)), className="alerts-name"),
         ]
     )
@@ -176,13 +187,17 @@ def _kinds(at: AlertsAddress, view: AlertPreview) -> html.Nav:
         view_link(words, replace(at, kind=kind).href(), chosen=kind == at.kind)
         for kind, words in (
             (None, sentence("alerts.kind.rule")),
-            *((kind, _KIND_WORDS[kind]) for kind in KINDS),
+            *((kind, _kind_words()[kind]) for kind in KINDS),
         )
     ]
-    took = f"evaluated in {fmt.duration(round(view.took_s * 1000))}" if view.plan is not None else ""
+    took = (
+        sentence("label.evaluated_in", took=fmt.duration(round(view.took_s * 1000)))
+        if view.plan is not None
+        else ""
+    )
     return html.Nav(
         [
-            html.Span("counts as real", className="quiet"),
+            html.Span(sentence("label.counts_as_real"), className="quiet"),
             html.Div(links, className="views"),
             html.Span(took, className="quiet"),
         ],
@@ -214,7 +229,15 @@ def _exported(view: AlertPreview) -> html.Section:
                 )
             ),
             html.Div(
-                plain_table(("Alert", "Severity", "Cause", sentence("alerts.exported.first")), rows),
+                plain_table(
+                    (
+                        sentence("label.alert"),
+                        sentence("label.severity"),
+                        sentence("label.cause"),
+                        sentence("alerts.exported.first"),
+                    ),
+                    rows,
+                ),
                 className="alerts-table",
             ),
         ],
@@ -231,13 +254,21 @@ def _rule(view: AlertPreview) -> list[html.Section]:
     shown = "\n".join(fmt.name(line, 2_000) for line in text.split("\n"))
     return [
         section(
-            "The rule",
+            sentence("label.the_rule"),
             [
                 html.Div(
-                    [copy_button(text, "copy"), dcc.Link(sentence("alerts.copy"), href=own.href())],
+                    [
+                        copy_button(text, sentence("label.copy")),
+                        dcc.Link(sentence("alerts.copy"), href=own.href()),
+                    ],
                     className="promql-bar",
                 ),
-                html.Pre(shown, className="promql-explained", tabIndex=0, **{"aria-label": "rule, YAML"}),
+                html.Pre(
+                    shown,
+                    className="promql-explained",
+                    tabIndex=0,
+                    **{"aria-label": sentence("label.rule_yaml")},
+                ),
             ],
         )
     ]
@@ -248,7 +279,7 @@ def _export() -> html.Section:
     rules = html.A("throttlescope.live.rules.yml", href=RULES_PATH)
     inhibit_rules = html.A("throttlescope.inhibit.yml", href=INHIBIT_PATH)
     return section(
-        "Download",
+        sentence("label.download"),
         [
             html.Ul(
                 [
@@ -260,12 +291,12 @@ def _export() -> html.Section:
             html.Details(
                 [
                     html.Summary(sentence("alerts.inhibit")),
-                    copy_button(inhibit, "copy"),
+                    copy_button(inhibit, sentence("label.copy")),
                     html.Pre(
                         inhibit,
                         className="promql-explained",
                         tabIndex=0,
-                        **{"aria-label": "inhibit rules, YAML"},
+                        **{"aria-label": sentence("label.inhibit_rules_yaml")},
                     ),
                 ],
                 className="alerts-own",

@@ -179,7 +179,7 @@ def one_kind(kinds: Sequence[AlertKind | None]) -> AlertKind | None:
     if len(known) <= 1:
         return known[0] if known else None
     return AlertKind(
-        ", or ".join(kind.words for kind in known),
+        tuple(message for kind in known for message in kind.says),
         frozenset().union(*(kind.sides for kind in known)),
         frozenset().union(*(kind.causes for kind in known)),
     )

@@ -112,16 +112,16 @@ def _failures(view: AlertPreview) -> list:
 def _firings(view: AlertPreview) -> html.Section:
     if not view.judged:
         none = html.P(sentence("alerts.firings.none"), className="quiet")
-        return section("Alert firings", [none])
+        return section(sentence("label.alert_firings"), [none])
     several = len({one.firing.rule.name for one in view.judged}) > 1
     heads = (
-        "Subscription, then",
-        "Fired",
-        "Duration",
-        "Condition started",
-        "Verdict then",
-        "Real",
-        "Labels",
+        sentence("label.subscription_then"),
+        sentence("label.fired"),
+        sentence("label.duration"),
+        sentence("label.condition_started"),
+        sentence("label.verdict_then"),
+        sentence("label.real"),
+        sentence("label.labels"),
     )
     rows = [
         [
@@ -140,7 +140,11 @@ def _firings(view: AlertPreview) -> html.Section:
     note = None
     if len(view.judged) > ROWS:
         note = sentence("alerts.firings.first", shown=ROWS, firings=fmt.exact(len(view.judged)))
-    return section("Alert firings", [html.Div(plain_table(heads, rows), className="alerts-table")], note=note)
+    return section(
+        sentence("label.alert_firings"),
+        [html.Div(plain_table(heads, rows), className="alerts-table")],
+        note=note,
+    )
 
 
 def _subscription(one: JudgedFiring, view: AlertPreview):
@@ -156,7 +160,7 @@ def _subscription(one: JudgedFiring, view: AlertPreview):
     known = all(row[name] for name in ("cluster", "topic", "subscription"))
     if not known or not partition.removeprefix("-").isdecimal() or len(partition) > 10:
         place = labels.get("topic") or labels.get("namespace") or labels.get("cluster")
-        return hostile(place) if place else html.Span("no subscription", className="quiet")
+        return hostile(place) if place else html.Span(sentence("label.no_subscription"), className="quiet")
     subscription = SubscriptionPartition(row["cluster"], row["topic"], int(partition), row["subscription"])
     end_ms = view.end_ms if one.firing.end_ms is None else one.firing.end_ms
     then = SubscriptionAddress(
@@ -207,7 +211,7 @@ def _missed(view: AlertPreview) -> list:
     if view.missed is None:
         return [
             section(
-                "Missed incidents",
+                sentence("label.missed_incidents"),
                 [
                     panel(
                         sentence("alerts.missed.not_known"),
@@ -230,12 +234,23 @@ def _missed(view: AlertPreview) -> list:
         ]
         for row in view.missed[:ROWS]
     ]
-    heads = ("Subscription", "Main cause", "Backlog started", "Duration", "Largest, entries", "Why")
+    heads = (
+        sentence("label.subscription"),
+        sentence("label.main_cause"),
+        sentence("label.backlog_started"),
+        sentence("label.duration"),
+        sentence("label.largest_entries"),
+        sentence("label.why"),
+    )
     note = sentence("alerts.missed.note")
     if len(view.missed) > ROWS:
         note = sentence("alerts.missed.note_first", shown=ROWS, missed=fmt.exact(len(view.missed)))
     return [
-        section("Missed incidents", [html.Div(plain_table(heads, rows), className="alerts-table")], note=note)
+        section(
+            sentence("label.missed_incidents"),
+            [html.Div(plain_table(heads, rows), className="alerts-table")],
+            note=note,
+        )
     ]
 
 

@@ -47,7 +47,7 @@ def opened(
         " · ",
         dcc.Link(sentence("anomalies.opened.then"), href=subscription_then(row)),
         " · ",
-        dcc.Link("close", href=replace(address, opened=None).href()),
+        dcc.Link(sentence("label.close_heading"), href=replace(address, opened=None).href()),
     ]
     return section(
         f"{what[:1].upper()}{what[1:]}",
@@ -79,7 +79,7 @@ def _chart(row: dict, minutes: pd.DataFrame, found: UsualBand | None):
         minutes,
         row,
         column=_column(minutes, signal),
-        title=f"{text.SIGNALS[signal]}, {unit}",
+        title=f"{text.signal_words()[signal]}, {unit}",
         unit=unit,
         start_ms=start_ms,
         end_ms=end_ms,
@@ -124,40 +124,48 @@ def _facts(row: dict) -> list[tuple]:
         expected = sentence("anomalies.usual.samples")
         score = sentence("anomalies.score.silence", score=row["score"])
     else:
-        at_worst = f"at {fmt.moment(row['worst_ms'])}" if row["worst_ms"] is not None else ""
+        at_worst = (
+            sentence("label.at_time", time=fmt.moment(row["worst_ms"])) if row["worst_ms"] is not None else ""
+        )
         worst = f"{text.amount(row['value'], row['signal'])} {at_worst}"
         expected = text.amount(row["expected"], row["signal"])
         score = sentence("anomalies.score", score=row["score"])
-    baseline = "not stored"
+    baseline = sentence("label.not_stored")
     if row["baseline_start_ms"] is not None:
         baseline = sentence(
             "anomalies.baseline",
             range=fmt.between(row["baseline_start_ms"], row["baseline_end_ms"]),
             minutes=fmt.exact(row["baseline_points"]),
         )
-    verdict = "none stored"
+    verdict = sentence("label.none_stored")
     if row["verdict_cause"]:
         verdict = cause_badge(row["verdict_cause"], row["verdict_limiter"])
     return [
-        ("worst", worst),
-        ("expected there", expected),
-        ("usual there", text.usual(row)),
-        ("score", score),
-        ("detected", fmt.moment(row["detected_ms"])),
-        ("state", _state(row)),
-        ("compared with", baseline),
-        ("excluded from it", sentence("anomalies.masked", share=fmt.percent(row["masked_share"]))),
-        ("weeks of", fmt.name(row["zone"], 60)),
-        ("broker then", hostile(row["broker"]) if row["broker"] else "not known"),
-        ("verdict then", verdict),
-        ("method", f"{fmt.name(row['method'], 40)} {fmt.name(row['method_version'], 20)}"),
+        (sentence("label.worst"), worst),
+        (sentence("label.expected_there"), expected),
+        (sentence("label.usual_there"), text.usual(row)),
+        (sentence("label.score"), score),
+        (sentence("label.detected"), fmt.moment(row["detected_ms"])),
+        (sentence("label.state"), _state(row)),
+        (sentence("label.compared_with"), baseline),
+        (
+            sentence("label.excluded_from_it"),
+            sentence("anomalies.masked", share=fmt.percent(row["masked_share"])),
+        ),
+        (sentence("label.weeks_of"), fmt.name(row["zone"], 60)),
+        (
+            sentence("label.broker_then"),
+            hostile(row["broker"]) if row["broker"] else sentence("label.not_known"),
+        ),
+        (sentence("label.verdict_then_heading"), verdict),
+        (sentence("label.method"), f"{fmt.name(row['method'], 40)} {fmt.name(row['method_version'], 20)}"),
     ]
 
 
 def _state(row: dict) -> str:
     if row["adopted"]:
         return sentence("anomalies.state.adopted", days=RULES.former_days)
-    return sentence("anomalies.state.open") if row["state"] == "open" else "over"
+    return sentence("anomalies.state.open") if row["state"] == "open" else sentence("label.over")
 
 
 def not_found() -> html.Section:

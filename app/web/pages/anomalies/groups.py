@@ -50,15 +50,15 @@ def _group(group: dict, rows: list[dict], address: AnomaliesAddress) -> html.Sec
             ),
             plain_table(
                 (
-                    "What",
-                    "Subscription",
-                    f"Started, {fmt.zone_of(group['start_ms'])}",
-                    "Duration",
-                    "Value",
-                    "Usual",
-                    "Score",
-                    "State",
-                    "Verdict then",
+                    sentence("label.what"),
+                    sentence("label.subscription"),
+                    sentence("label.started_zone", zone=fmt.zone_of(group["start_ms"])),
+                    sentence("label.duration"),
+                    sentence("label.value"),
+                    sentence("label.usual"),
+                    sentence("label.score_title"),
+                    sentence("label.state_title"),
+                    sentence("label.verdict_then"),
                 ),
                 [_row(row, address) for row in rows],
             ),
@@ -82,7 +82,10 @@ def _hidden(group: dict, hidden: int, address: AnomaliesAddress) -> list[html.P]
 
 
 def _title(group: dict) -> list:
-    kinds = ["silence" if signal == "samples" else text.SIGNALS[signal] for signal in group["signals"]]
+    kinds = [
+        sentence("label.silence") if signal == "samples" else text.signal_words()[signal]
+        for signal in group["signals"]
+    ]
     listed = ", ".join(kinds[:-1]) + (" and " if len(kinds) > 1 else "") + kinds[-1]
     return [
         listed[:1].upper() + listed[1:],
@@ -100,7 +103,7 @@ def _subscriptions(group: dict) -> Message:
         if several_topics:
             return message("anomalies.group.topics", subscriptions=subscriptions, topics=topics)
         return message("anomalies.group.one_topic", subscriptions=subscriptions)
-    kind, name = text.SHARED[group["shared_kind"]], hostile(group["shared_with"] or "")
+    kind, name = text.shared_words()[group["shared_kind"]], hostile(group["shared_with"] or "")
     if several_topics:
         return message(
             "anomalies.group.topics_shared", subscriptions=subscriptions, topics=topics, kind=kind, name=name
@@ -121,7 +124,7 @@ def subscription_then(row: dict) -> str:
 
 
 def _row(row: dict, address: AnomaliesAddress) -> list:
-    mark, meaning = text.DIRECTIONS[row["direction"]]
+    mark, meaning = text.direction_words()[row["direction"]]
     target = address.to_open(row)
     chosen = address.opened is not None and target.opened == address.opened
     return [
@@ -134,9 +137,13 @@ def _row(row: dict, address: AnomaliesAddress) -> list:
         subscription_link(row, subscription_then(row)),
         fmt.day_clock(row["start_ms"]),
         fmt.duration(row["end_ms"] - row["start_ms"]),
-        "unknown" if row["direction"] == "silence" else text.amount(row["value"], row["signal"]),
+        sentence("label.unknown_heading")
+        if row["direction"] == "silence"
+        else text.amount(row["value"], row["signal"]),
         text.usual(row),
         f"{row['score']:.1f}",
         text.state(row),
-        cause_badge(row["verdict_cause"], row["verdict_limiter"]) if row["verdict_cause"] else "none stored",
+        cause_badge(row["verdict_cause"], row["verdict_limiter"])
+        if row["verdict_cause"]
+        else sentence("label.none_stored"),
     ]

@@ -43,7 +43,10 @@ def layout(address: AnomaliesAddress | None, _query: str | None) -> html.Div:
     return html.Div(
         [
             html.Div(
-                [html.H1(TITLE), html.Div(id="anomalies-freshness", className="freshness")],
+                [
+                    html.H1(sentence("label.page.anomalies")),
+                    html.Div(id="anomalies-freshness", className="freshness"),
+                ],
                 className="page-head",
             ),
             html.Div(
@@ -166,7 +169,7 @@ def _learning_text(judged: JudgedAnomalies) -> str:
 def never_computed(lake_path: str, *, has_data: bool) -> dmc.Alert:
     """Anomalies were never computed."""
     if not has_data:
-        return panel("No data yet.", [sentence("anomalies.empty_lake", lake=lake_path)])
+        return panel(sentence("label.no_data_yet"), [sentence("anomalies.empty_lake", lake=lake_path)])
     return panel(
         sentence("anomalies.never"),
         [
@@ -224,15 +227,15 @@ def _short_history(judged: JudgedAnomalies) -> dmc.Alert:
 def filters(address: AnomaliesAddress, counted: dict[str, dict[str, int]]) -> list:
     """Filters as links, each with the number of anomalies that it would show."""
     filtered = [
-        _filter("signal", [
-            (words.SIGNALS[signal], counted["signal"].get(signal, 0), address.toggled("signals", signal), signal in address.signals)
-            for signal in words.SIGNALS
+        _filter(sentence("label.signal"), [
+            (words.signal_words()[signal], counted["signal"].get(signal, 0), address.toggled("signals", signal), signal in address.signals)
+            for signal in words.signal_words()
         ]),
-        _filter("direction", [
+        _filter(sentence("label.direction"), [
             (f"{mark} {meaning}", counted["direction"].get(word, 0), address.toggled("directions", word), word in address.directions)
-            for word, (mark, meaning) in words.DIRECTIONS.items()
+            for word, (mark, meaning) in words.direction_words().items()
         ]),
-        _filter("state", [
+        _filter(sentence("label.state"), [
             ("over" if state == "closed" else state, counted["state"].get(state, 0),
              replace(address, state=None if address.state == state else state, page=1, opened=None), address.state == state)
             for state in STATES
@@ -265,7 +268,7 @@ def _filter(name: str, choices: list[tuple[str, int, AnomaliesAddress, bool]]) -
             ),
         ],
         className="filter-group",
-        **{"aria-label": f"{name} filter"},
+        **{"aria-label": sentence("label.filter_label", name=name)},
     )
 
 

@@ -6,21 +6,34 @@ from throttlescope.app.presentation import format as fmt
 from throttlescope.app.presentation.anomalies import UNITS
 from throttlescope.models.messages.catalogue import sentence
 
-#: Signal in words, as in "arrivals above usual".
-SIGNALS = {
-    "in_msg_rate": "messages in",
-    "out_msg_rate": "messages out",
-    "backlog_ready_entries": "backlog",
-    "throttled_events": "throttle events",
-    "samples": "samples",
-}
-#: Direction: a mark and its word.
-DIRECTIONS = {
-    "up": ("▲", "above usual"),
-    "down": ("▼", "below usual"),
-    "silence": ("◌", "silent"),
-}
-SHARED = {"topic": "the topic", "limiter": "the limiter", "broker": "the broker", "cluster": "the cluster"}
+
+def signal_words() -> dict:
+    """Signal in words, as in "arrivals above usual"."""
+    return {
+        "in_msg_rate": sentence("label.messages_in"),
+        "out_msg_rate": sentence("label.messages_out"),
+        "backlog_ready_entries": sentence("label.backlog"),
+        "throttled_events": sentence("label.throttle_events"),
+        "samples": sentence("label.samples"),
+    }
+
+
+def direction_words() -> dict:
+    """Direction: a mark and its word."""
+    return {
+        "up": ("▲", sentence("label.above_usual")),
+        "down": ("▼", sentence("label.below_usual")),
+        "silence": ("◌", sentence("label.silent")),
+    }
+
+
+def shared_words() -> dict:
+    return {
+        "topic": sentence("label.the_topic"),
+        "limiter": sentence("label.the_limiter"),
+        "broker": sentence("label.the_broker"),
+        "cluster": sentence("label.the_cluster"),
+    }
 
 
 def what(row: dict) -> str:
@@ -28,8 +41,8 @@ def what(row: dict) -> str:
     if row["direction"] == "silence":
         return sentence("anomalies.what.silence")
     if row["direction"] == "down" and row["value"] == 0:
-        return sentence("anomalies.what.zero", signal=SIGNALS[row["signal"]])
-    return f"{SIGNALS[row['signal']]} {DIRECTIONS[row['direction']][1]}"
+        return sentence("anomalies.what.zero", signal=signal_words()[row["signal"]])
+    return f"{signal_words()[row['signal']]} {direction_words()[row['direction']][1]}"
 
 
 def explained(row: dict) -> str:
@@ -44,7 +57,7 @@ def explained(row: dict) -> str:
 def amount(value: float | None, signal: str) -> str:
     """A value in the unit of its signal."""
     if fmt.is_missing(value):
-        return fmt.MISSING
+        return fmt.missing()
     unit = UNITS.get(signal, "")
     return f"{fmt.short(value)}\N{NO-BREAK SPACE}{unit}" if unit else fmt.short(value)
 
@@ -52,12 +65,12 @@ def amount(value: float | None, signal: str) -> str:
 def usual(row: dict) -> str:
     """The band at the worst minute."""
     if row["high"] is None:
-        return sentence("anomalies.usual.samples") if row["signal"] == "samples" else fmt.MISSING
-    return f"{fmt.short(row['low'])} to {amount(row['high'], row['signal'])}"
+        return sentence("anomalies.usual.samples") if row["signal"] == "samples" else fmt.missing()
+    return sentence("label.range_words", low=fmt.short(row["low"]), high=amount(row["high"], row["signal"]))
 
 
 def state(row: dict) -> str:
     """``open``, ``over`` or ``the new level``."""
     if row["adopted"]:
-        return "the new level"
+        return sentence("label.the_new_level")
     return "open" if row["state"] == "open" else "over"

@@ -19,15 +19,18 @@ from throttlescope.models.messages.catalogue import message, sentence
 #: Clusters that are listed; the stalest come first.
 MOST_CLUSTERS = 200
 _MOST_BROKERS = 50
-#: Contents of a table, as the head of its column.
-_TABLES = {
-    "signals": "minutes",
-    "verdicts": "verdicts",
-    "policies": "limits and policies",
-    "forecasts": "forecasts",
-    "episodes": "episodes",
-    "anomalies": "anomalies",
-}
+
+
+def _tables() -> dict:
+    """Contents of a table, as the head of its column."""
+    return {
+        "signals": sentence("label.minutes"),
+        "verdicts": sentence("label.verdicts"),
+        "policies": sentence("label.limits_and_policies"),
+        "forecasts": sentence("label.forecasts_heading"),
+        "episodes": sentence("label.episodes"),
+        "anomalies": sentence("label.anomalies_heading"),
+    }
 
 
 def freshness(found: Fresh, *, recordings: bool) -> list:
@@ -43,7 +46,9 @@ def freshness(found: Fresh, *, recordings: bool) -> list:
     parts: list = []
     if recordings:
         parts.append(html.P(sentence("data_quality.freshness.recordings"), className="quiet"))
-    parts.append(plain_table(("Cluster", *(_TABLES[table] for table in found.tables)), rows))
+    parts.append(
+        plain_table((sentence("label.cluster"), *(_tables()[table] for table in found.tables)), rows)
+    )
     if len(order) > MOST_CLUSTERS:
         parts.append(
             html.P(
@@ -189,9 +194,9 @@ def _brokers(found: BlindSpots) -> list:
         [
             fmt.name(version, 40),
             html.Span(
-                [html.Span("✓", className="state-mark good"), "yes"]
+                [html.Span("✓", className="state-mark good"), sentence("label.yes")]
                 if counts
-                else [html.Span("▲", className="state-mark warn"), "no"],
+                else [html.Span("▲", className="state-mark warn"), sentence("label.no")],
                 className="state",
             ),
             fmt.exact(count),
@@ -201,8 +206,18 @@ def _brokers(found: BlindSpots) -> list:
     ]
     return [
         section(
-            "Broker versions",
-            [plain_table(("Version", "Throttle counters", "Brokers", "Which"), rows)],
+            sentence("label.broker_versions"),
+            [
+                plain_table(
+                    (
+                        sentence("label.version"),
+                        sentence("label.throttle_counters"),
+                        sentence("label.brokers"),
+                        sentence("label.which"),
+                    ),
+                    rows,
+                )
+            ],
             note=sentence("data_quality.versions.note"),
         )
     ]
@@ -210,5 +225,5 @@ def _brokers(found: BlindSpots) -> list:
 
 def _named(brokers: list) -> html.Span:
     shown = ", ".join(f"{fmt.name(one.broker, 60)} ({fmt.name(one.cluster, 40)})" for one in brokers[:3])
-    more = f" and {fmt.exact(len(brokers) - 3)} more" if len(brokers) > 3 else ""
+    more = f" {sentence('label.and_more', number=fmt.exact(len(brokers) - 3))}" if len(brokers) > 3 else ""
     return html.Span(html.Bdi(shown + more), className="cell-long")

@@ -37,7 +37,10 @@ def gates(found: Rows, counts: dict[str, int], address: DataAddress) -> list:
                 replace(address, everything=everything, page=1).href(),
                 chosen=everything == address.everything,
             )
-            for words, everything in (("failed checks", False), ("all checks", True))
+            for words, everything in (
+                (sentence("label.failed_checks"), False),
+                (sentence("label.all_checks"), True),
+            )
         ],
         className="views",
     )
@@ -62,7 +65,7 @@ def gates(found: Rows, counts: dict[str, int], address: DataAddress) -> list:
         body = html.P(sentence("data_quality.gates.passed"), className="all-held")
     return [
         section(
-            "Gates",
+            sentence("label.gates"),
             [head, body],
             note=sentence("data_quality.gates.note"),
         )
@@ -76,17 +79,17 @@ def _findings(found: Rows, address: DataAddress) -> html.Div:
         [
             plain_table(
                 (
-                    "Finding",
-                    "Check",
-                    "Gate",
-                    "Table",
-                    "Cluster",
-                    "Found",
-                    "Expected",
-                    "Rows",
-                    "Example",
-                    f"Checked, {fmt.zone_of(newest)}",
-                    "Run",
+                    sentence("label.finding"),
+                    sentence("label.check"),
+                    sentence("label.gate"),
+                    sentence("label.table"),
+                    sentence("label.cluster"),
+                    sentence("label.found"),
+                    sentence("label.expected"),
+                    sentence("label.rows"),
+                    sentence("label.example"),
+                    sentence("label.checked_zone", zone=fmt.zone_of(newest)),
+                    sentence("label.run"),
                 ),
                 [_row(row) for row in found.rows],
             ),
@@ -112,9 +115,9 @@ def _all_runs(address: DataAddress):
 def severity(row: dict) -> html.Span:
     """Whether a check passed, as a mark and in words."""
     mark, words, kind = (
-        ("✓", "passed", "good") if row["success"]
-        else ("✖", "error", "bad") if row["severity"] == "error"
-        else ("▲", "warning", "warn")
+        ("✓", sentence("label.passed"), "good") if row["success"]
+        else ("✖", sentence("label.error"), "bad") if row["severity"] == "error"
+        else ("▲", sentence("label.warning"), "warn")
     )  # fmt: skip
     return html.Span([html.Span(mark, className=f"state-mark {kind}"), words], className="state")
 

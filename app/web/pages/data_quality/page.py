@@ -26,14 +26,18 @@ from throttlescope.models.messages.catalogue import sentence
 
 TITLE = "Data"
 
-_TABS = (
-    ("runs", "Runs"),
-    ("gates", "Gates"),
-    ("quarantine", "Refused"),
-    ("freshness", "Freshness"),
-    ("blind", "Blind spots"),
-    ("verdict", "A past verdict"),
-)
+
+def _tabs() -> tuple:
+    return (
+        ("runs", sentence("label.runs")),
+        ("gates", sentence("label.gates")),
+        ("quarantine", sentence("label.refused")),
+        ("freshness", sentence("label.freshness")),
+        ("blind", sentence("label.blind_spots")),
+        ("verdict", sentence("label.a_past_verdict")),
+    )
+
+
 _INPUTS = AddressInputs("data", DataAddress, ("search",))
 #: Subscriptions that a search offers.
 _OFFERED = 20
@@ -94,7 +98,7 @@ def _parts(reader: LakeReader, address: DataAddress) -> tuple:
 def links(address: DataAddress) -> html.Nav:
     """The parts of the page."""
     return tabs(
-        [(word, title, DataAddress(word).href()) for word, title in _TABS],
+        [(word, title, DataAddress(word).href()) for word, title in _tabs()],
         address.tab,
         label=sentence("data_quality.parts"),
     )

@@ -28,28 +28,37 @@ from throttlescope.ingest.core.times import MINUTE_MS, format_time
 from throttlescope.models.diagnosis.reopen import Reopened
 from throttlescope.models.diagnosis.verdict import RULES_VERSION
 from throttlescope.models.messages.catalogue import sentence
+from throttlescope.models.messages.stored import verdict_in_language
 
-_ROWS = (
-    ("cause", "Cause"), ("side", "Side"), ("limiter", "Limiter"), ("variant", "Form"), ("confidence", "Confidence"),
-    ("why", sentence("data_quality.reopened.rule")), ("rules_version", "Rules"),
+
+def _rows() -> tuple:
+    return (
+    ("cause", sentence("label.cause")), ("side", sentence("label.side")), ("limiter", sentence("label.limiter")), ("variant", sentence("label.form")), ("confidence", sentence("label.confidence")),
+    ("why", sentence("data_quality.reopened.rule")), ("rules_version", sentence("label.rules")),
 )  # fmt: skip
-#: Columns of the minutes, without the limits: heading, column, how it is shown.
-_MINUTES = (
-    ("backlog, entries", "backlog_ready_entries", fmt.exact),
-    ("in, msg", "in_msg_delta", fmt.exact),
-    ("out, msg", "out_msg_delta", fmt.exact),
-    ("acked, msg/s", "ack_msg_rate", fmt.short),
-    ("unacked, msg", "unacked_msg", fmt.exact),
-    ("consumers", "consumers", fmt.exact),
-    ("no permits", "permits_exhausted_share", fmt.percent),
-    ("seen", "coverage_share", fmt.percent),
-)
-#: Marks of the evidence: for the verdict, against it, neither.
-_WEIGHTS = {
-    "for": ("+", "speaks for it", "good"),
-    "against": ("\N{MINUS SIGN}", "speaks against it", "bad"),
-    "neutral": ("·", "neither", "open"),
-}
+
+
+def _minutes_labels() -> tuple:
+    """Columns of the minutes, without the limits: heading, column, how it is shown."""
+    return (
+        (sentence("label.backlog_entries"), "backlog_ready_entries", fmt.exact),
+        (sentence("label.in_msg"), "in_msg_delta", fmt.exact),
+        (sentence("label.out_msg"), "out_msg_delta", fmt.exact),
+        (sentence("label.acked_msg_per_s"), "ack_msg_rate", fmt.short),
+        (sentence("label.unacked_msg"), "unacked_msg", fmt.exact),
+        ("consumers", "consumers", fmt.exact),
+        (sentence("label.no_permits"), "permits_exhausted_share", fmt.percent),
+        (sentence("label.seen"), "coverage_share", fmt.percent),
+    )
+
+
+def _weights() -> dict:
+    """Marks of the evidence: for the verdict, against it, neither."""
+    return {
+        "for": ("+", sentence("label.speaks_for_it"), "good"),
+        "against": ("\N{MINUS SIGN}", sentence("label.speaks_against_it"), "bad"),
+        "neutral": ("·", sentence("label.neither"), "open"),
+    }
 
 
 def chooser(found: Sequence[dict], total: int, address: DataAddress) -> html.Section:
@@ -58,7 +67,7 @@ def chooser(found: Sequence[dict], total: int, address: DataAddress) -> html.Sec
         body: Any = html.P(sentence("data_quality.choose.none"), className="quiet")
     else:
         body = plain_table(
-            ("Subscription", "Cluster", "Newest verdict"),
+            (sentence("label.subscription"), sentence("label.cluster"), sentence("label.newest_verdict")),
             [
                 [
                     dcc.Link(
@@ -98,7 +107,7 @@ def windows(
         why = [sentence("data_quality.windows.none.why")]
         return html.Section(panel(title, why, next_step=newest, tone="orange"))
     return section(
-        "Windows",
+        sentence("label.windows"),
         [
             html.Ul(
                 [
@@ -144,9 +153,11 @@ def identity(key: SubscriptionPartition, at_ms: int | None) -> html.P:
             html.Span(" in ", className="quiet"),
             hostile(key.cluster),
             " · ",
-            dcc.Link("its page at that time", href=SubscriptionAddress(key, at_ms=at_ms).href()),
+            dcc.Link(
+                sentence("label.its_page_at_that_time"), href=SubscriptionAddress(key, at_ms=at_ms).href()
+            ),
             " · ",
-            dcc.Link("another subscription", href=DataAddress("verdict").href()),
+            dcc.Link(sentence("label.another_subscription"), href=DataAddress("verdict").href()),
         ],
         className="identity",
     )
@@ -154,7 +165,7 @@ def identity(key: SubscriptionPartition, at_ms: int | None) -> html.P:
 
 def opened(found: Reopened, key: SubscriptionPartition) -> list:
     """The stored verdict next to the result of today's rules for the same minutes, its evidence and the minutes."""
-    stored, today = found.stored, found.again.to_row()
+    stored, today = map(verdict_in_language, (found.stored, found.again.to_row()))
     command = _command(key, stored)
     return [
         section(
@@ -163,10 +174,10 @@ def opened(found: Reopened, key: SubscriptionPartition) -> list:
                 html.P(_comparison(found), className="reopened-says", id="reopened"),
                 plain_table(
                     (
-                        "Verdict",
-                        f"Stored, rules {fmt.name(stored['rules_version'], 40)}",
-                        f"Today, rules {RULES_VERSION}",
-                        "Compared",
+                        sentence("label.verdict"),
+                        sentence("label.stored_rules", version=fmt.name(stored["rules_version"], 40)),
+                        sentence("label.today_rules", version=RULES_VERSION),
+                        sentence("label.compared"),
                     ),
                     [
                         [
@@ -175,7 +186,7 @@ def opened(found: Reopened, key: SubscriptionPartition) -> list:
                             _cell(name, today),
                             _compared(name, found),
                         ]
-                        for name, title in _ROWS
+                        for name, title in _rows()
                     ],
                 ),
                 html.P([html.Code(command), " ", copy_button(command)], className="what-to-do"),
@@ -187,8 +198,8 @@ def opened(found: Reopened, key: SubscriptionPartition) -> list:
             [
                 _evidence(sentence("data_quality.reopened.evidence_then"), stored),
                 _evidence(sentence("data_quality.reopened.evidence_today"), today),
-                _missing("Missing then", stored),
-                _missing("Missing today", today),
+                _missing(sentence("label.missing_then"), stored),
+                _missing(sentence("label.missing_today"), today),
             ],
             className="then-and-now",
         ),
@@ -197,9 +208,13 @@ def opened(found: Reopened, key: SubscriptionPartition) -> list:
 
 def _compared(name: str, found: Reopened) -> html.Span:
     if name in found.differences:
-        return html.Span([html.Span("≠", className="state-mark warn"), "differs"], className="state")
+        return html.Span(
+            [html.Span("≠", className="state-mark warn"), sentence("label.differs")], className="state"
+        )
     unwritten = found.stored[name] is None and found.again.to_row()[name] is not None
-    return html.Span("cannot be compared" if unwritten else "same", className="quiet")
+    return html.Span(
+        sentence("label.cannot_be_compared") if unwritten else sentence("label.same"), className="quiet"
+    )
 
 
 def _comparison(found: Reopened) -> str:
@@ -225,14 +240,14 @@ def _cell(name: str, row: dict):
     if name == "side":
         return f"{SIDES[value].mark} {SIDES[value].label}"
     if name == "confidence":
-        return "names no cause" if row["cause"] == "unknown" else fmt.percent(value)
+        return sentence("label.names_no_cause") if row["cause"] == "unknown" else fmt.percent(value)
     if value is None:
         return (
-            "none"
+            sentence("label.none")
             if name == "limiter"
-            else "not written then"
+            else sentence("label.not_written_then")
             if name in ("why", "variant") and row.get("why") is None
-            else "none"
+            else sentence("label.none")
         )
     if name == "limiter":
         return limiter_words(value)
@@ -250,7 +265,7 @@ def _minutes(found: Reopened) -> html.Section:
     ]
     start_ms, end_ms = found.minutes[0]["minute_ms"], found.minutes[-1]["minute_ms"]
     day = fmt.moment(start_ms).split(" ", 1)[0]
-    heads = [heading for heading, _, _ in _MINUTES]
+    heads = [heading for heading, _, _ in _minutes_labels()]
     heads += [
         sentence(
             "data_quality.minutes.use",
@@ -261,14 +276,14 @@ def _minutes(found: Reopened) -> html.Section:
     rows = [
         [
             fmt.clock(row["minute_ms"]),
-            *(_measured(row.get(name), show) for _, name, show in _MINUTES),
+            *(_measured(row.get(name), show) for _, name, show in _minutes_labels()),
             *(_measured(row[name], fmt.percent) for name in rhos),
         ]
         for row in found.minutes
     ]
     return section(
         title,
-        [plain_table((f"Minute, {day}", *heads), rows)],
+        [plain_table((sentence("label.minute_of_day", day=day), *heads), rows)],
         note=sentence(
             "data_quality.minutes.note",
             rows=len(rows),
@@ -278,22 +293,36 @@ def _minutes(found: Reopened) -> html.Section:
 
 
 def _measured(value: float | None, show) -> html.Span | str:
-    return html.Span(NONE, title="not measured", className="quiet") if fmt.is_missing(value) else show(value)
+    return (
+        html.Span(NONE, title=sentence("label.not_measured"), className="quiet")
+        if fmt.is_missing(value)
+        else show(value)
+    )
 
 
 def _evidence(title: str, row: dict) -> html.Section:
     """Evidence for and against, strongest first."""
     found = row["evidence"] or ()
     if not found:
-        return section(title, [html.P("None.", className="quiet")])
+        return section(title, [html.P(sentence("label.none_title"), className="quiet")])
     return section(
         title,
-        [plain_table(("Weighs", "In words", "Value", "Threshold"), [_evidence_row(item) for item in found])],
+        [
+            plain_table(
+                (
+                    sentence("label.weighs"),
+                    sentence("label.in_words"),
+                    sentence("label.value"),
+                    sentence("label.threshold"),
+                ),
+                [_evidence_row(item) for item in found],
+            )
+        ],
     )
 
 
 def _evidence_row(item: dict) -> list:
-    mark, meaning, kind = _WEIGHTS[item["weight"]]
+    mark, meaning, kind = _weights()[item["weight"]]
     return [
         html.Span(
             mark,
@@ -316,7 +345,7 @@ def _missing(title: str, row: dict) -> html.Section:
     """What would have made it surer, each with its fix."""
     found = row["missing_evidence"] or ()
     if not found:
-        return section(title, [html.P("Nothing.", className="quiet")])
+        return section(title, [html.P(sentence("label.nothing"), className="quiet")])
     return section(
         title,
         [

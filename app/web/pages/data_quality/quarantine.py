@@ -36,7 +36,7 @@ def refused(by_reason: list[dict], found: Rows, address: DataAddress) -> list:
                 next_step=everything,
             )
         ]
-    title, note = "Refused rows", sentence("data_quality.refused.note")
+    title, note = sentence("label.refused_rows"), sentence("data_quality.refused.note")
     if address.reason is not None:
         title = sentence("data_quality.refused.title", reason=_words(address.reason))
     if run is not None:
@@ -55,13 +55,13 @@ def _words(reason: str) -> str:
 def _counts(by_reason: list[dict], address: DataAddress) -> html.Section:
     """How many rows were refused for each reason, and what to do."""
     head = (
-        "Reason",
-        "What it means",
-        "Meant for",
+        sentence("label.reason"),
+        sentence("label.what_it_means"),
+        sentence("label.meant_for"),
         sentence("data_quality.refused.lost"),
-        "Kept",
-        "Runs",
-        "Newest",
+        sentence("label.kept"),
+        sentence("label.runs"),
+        sentence("label.newest"),
     )
     unknown = sentence("data_quality.refused.unknown_reason")
     rows = [
@@ -78,7 +78,7 @@ def _counts(by_reason: list[dict], address: DataAddress) -> html.Section:
     ]
     repair = message("data_quality.refused.repair", command=html.Code(_LIST), copy=copy_button(_LIST))
     return section(
-        "Refused, by reason",
+        sentence("label.refused_by_reason"),
         [plain_table(head, rows), html.P(sentence_parts(repair), className="what-to-do")],
         note=sentence("data_quality.refused.counts.note"),
     )
@@ -98,7 +98,7 @@ def _rows(found: Rows, address: DataAddress) -> html.Div:
         [
             _words(row["reason"]),
             fmt.name(row["table"], 20),
-            hostile(row["cluster"]) if row["cluster"] else "not known",
+            hostile(row["cluster"]) if row["cluster"] else sentence("label.not_known"),
             example(row["row"]),
             fmt.exact(row["rows"]),
             fmt.moment(row["observed_ms"]),
@@ -110,7 +110,18 @@ def _rows(found: Rows, address: DataAddress) -> html.Div:
     ]
     return html.Div(
         [
-            plain_table(("Refused for", "Meant for", "Cluster", "The row", "Rows", "Refused", "Run"), rows),
+            plain_table(
+                (
+                    sentence("label.refused_for"),
+                    sentence("label.meant_for"),
+                    sentence("label.cluster"),
+                    sentence("label.the_row"),
+                    sentence("label.rows"),
+                    sentence("label.refused"),
+                    sentence("label.run"),
+                ),
+                rows,
+            ),
             pager(
                 address.page,
                 found.total,

@@ -15,19 +15,23 @@ from throttlescope.app.web.components.shell import panel
 from throttlescope.app.web.data.quality import PAGE_ROWS, Rows
 from throttlescope.models.messages.catalogue import sentence
 
-#: How a run ended: a mark and a word.
-_STATUS = {
-    "done": ("✓", "done", "good"),
-    "failed": ("✖", "failed", "bad"),
-    "gated": ("■", "stopped by a gate", "bad"),
-}
+
+def _status() -> dict:
+    """How a run ended: a mark and a word."""
+    return {
+        "done": ("✓", sentence("label.done"), "good"),
+        "failed": ("✖", sentence("label.failed"), "bad"),
+        "gated": ("■", sentence("label.stopped_by_a_gate"), "bad"),
+    }
+
+
 #: How much of the details of a run is shown: entries of a list, levels, entries that are not folded.
 _MOST_ENTRIES, _DEEPEST, _SHOWN_OPEN = 40, 5, 12
 
 
 def status(word: str) -> html.Span:
     """How a run ended, as a mark and in words."""
-    mark, words, kind = _STATUS.get(word, ("?", fmt.name(word, 40), "open"))
+    mark, words, kind = _status().get(word, ("?", fmt.name(word, 40), "open"))
     return html.Span([html.Span(mark, className=f"state-mark {kind}"), words], className="state")
 
 
@@ -49,21 +53,21 @@ def runs(found: Rows, address: DataAddress, opened: dict | None, lake_path: str)
     newest = found.rows[0]["started_ms"] if found.rows else None
     parts.append(
         section(
-            "Runs",
+            sentence("label.runs"),
             [
                 plain_table(
                     (
-                        f"Started, {fmt.zone_of(newest)}",
-                        "Command",
-                        "Result",
-                        "Duration",
-                        "Source",
-                        "Requested range",
-                        "Requests",
-                        "Read",
+                        sentence("label.started_zone", zone=fmt.zone_of(newest)),
+                        sentence("label.command_title"),
+                        sentence("label.result"),
+                        sentence("label.duration"),
+                        sentence("label.source_title"),
+                        sentence("label.requested_range_title"),
+                        sentence("label.requests"),
+                        sentence("label.read"),
                         sentence("data_quality.runs.samples"),
-                        "Refused",
-                        "Gates",
+                        sentence("label.refused"),
+                        sentence("label.gates"),
                     ),
                     [_row(row, address) for row in found.rows],
                 ),
@@ -98,7 +102,7 @@ def _row(row: dict, address: DataAddress) -> list:
             ),
         ),
         fmt.size(row["source_bytes"]),
-        f"{fmt.short(row['samples_written'])} of {fmt.short(row['samples'])}",
+        sentence("label.part_of", part=fmt.short(row["samples_written"]), whole=fmt.short(row["samples"])),
         _refused(row),
         _gates(row),
     ]
@@ -120,7 +124,7 @@ def _gates(row: dict):
     ]
     if not words:
         if row["checks"]:
-            return "✓ nothing found"
+            return sentence("label.marked_nothing_found")
         return html.Span(sentence("data_quality.runs.not_checked"), className="quiet")
     return dcc.Link(", ".join(words), href=DataAddress("gates", run=row["run_id"]).href())
 
@@ -135,23 +139,26 @@ def _unknown(run_id: str):
 
 def _opened(row: dict, address: DataAddress) -> html.Section:
     facts = [
-        ("how it ended", status(row["status"])),
-        ("command", fmt.name(row["command"], 20)),
-        ("cluster", hostile(row["cluster"]) if row["cluster"] else "several"),
-        ("source", hostile(row["source"])),
-        ("requested range", fmt.between(row["start_ms"], row["end_ms"])),
-        ("started", fmt.moment(row["started_ms"])),
-        ("duration", fmt.duration(row["finished_ms"] - row["started_ms"])),
+        (sentence("label.how_it_ended"), status(row["status"])),
+        (sentence("label.command"), fmt.name(row["command"], 20)),
+        (
+            sentence("label.cluster_heading"),
+            hostile(row["cluster"]) if row["cluster"] else sentence("label.several"),
+        ),
+        (sentence("label.source"), hostile(row["source"])),
+        (sentence("label.requested_range"), fmt.between(row["start_ms"], row["end_ms"])),
+        (sentence("label.started"), fmt.moment(row["started_ms"])),
+        (sentence("label.duration_heading"), fmt.duration(row["finished_ms"] - row["started_ms"])),
         (sentence("data_quality.run.source_requests"), fmt.exact(row["source_requests"])),
         (sentence("data_quality.run.admin_requests"), fmt.exact(row["admin_requests"])),
-        ("bytes received", fmt.size(row["source_bytes"])),
-        ("series seen", fmt.exact(row["series"])),
-        ("samples received", fmt.exact(row["samples"])),
-        ("samples committed", fmt.exact(row["samples_written"])),
-        ("rows refused", _refused(row)),
+        (sentence("label.bytes_received"), fmt.size(row["source_bytes"])),
+        (sentence("label.series_seen"), fmt.exact(row["series"])),
+        (sentence("label.samples_received"), fmt.exact(row["samples"])),
+        (sentence("label.samples_committed"), fmt.exact(row["samples_written"])),
+        (sentence("label.rows_refused"), _refused(row)),
     ]
     return section(
-        "One run",
+        sentence("label.one_run"),
         [
             html.Dl(
                 [part for name, value in facts for part in (html.Dt(name), html.Dd(value))],
@@ -169,7 +176,7 @@ def _opened(row: dict, address: DataAddress) -> html.Section:
                         href=DataAddress("quarantine", run=row["run_id"]).href(),
                     ),
                     " · ",
-                    dcc.Link("close", href=replace(address, run=None).href()),
+                    dcc.Link(sentence("label.close_heading"), href=replace(address, run=None).href()),
                 ]
             ),
             html.Details(
@@ -216,12 +223,20 @@ def _value(value: object, depth: int):
     if isinstance(value, list):
         if all(not isinstance(item, dict | list) for item in value):
             return ", ".join(fmt.name(str(item), 120) for item in value[:_MOST_ENTRIES]) + (
-                f" and {fmt.exact(len(value) - _MOST_ENTRIES)} more" if len(value) > _MOST_ENTRIES else ""
+                f" {sentence('label.and_more', number=fmt.exact(len(value) - _MOST_ENTRIES))}"
+                if len(value) > _MOST_ENTRIES
+                else ""
             )
         return html.Div([*(_value(item, depth + 1) for item in value[:_MOST_ENTRIES]), *_more(len(value))])
     if value is None:
         return html.Span("none", className="quiet")
-    return html.Bdi("yes" if value is True else "no" if value is False else fmt.name(str(value), 300))
+    return html.Bdi(
+        sentence("label.yes")
+        if value is True
+        else sentence("label.no")
+        if value is False
+        else fmt.name(str(value), 300)
+    )
 
 
 def _timed(name: str, item: object, depth: int):
@@ -239,7 +254,7 @@ def _name(name: str) -> html.Bdi:
 
 def _more(count: int) -> list:
     return (
-        [html.P(f"and {fmt.exact(count - _MOST_ENTRIES)} more", className="quiet")]
+        [html.P(sentence("label.and_more", number=fmt.exact(count - _MOST_ENTRIES)), className="quiet")]
         if count > _MOST_ENTRIES
         else []
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dash import dcc, html
 
 from throttlescope.app.presentation import format as fmt
-from throttlescope.app.presentation.causes import SET_BY_WORDS
+from throttlescope.app.presentation.causes import set_by_words
 from throttlescope.app.presentation.links.subscription import SubscriptionPartition
 from throttlescope.app.web.address.limits import LimitsAddress
 from throttlescope.app.web.components.grid import NONE
@@ -34,8 +34,8 @@ def changes_section(found: LimitChanges) -> html.Section:
         [
             plain_table(
                 (
-                    f"Seen, {fmt.zone_of(found.events[0].event.new_from_ms)}", "Limiter", "Before, now", "Affected", sentence("limits.changes.compared"), "Use / limit", "Events / min",
-                    "Backlog, entries", "Published, msg/s", "Cause",
+                    sentence("label.seen_zone", zone=fmt.zone_of(found.events[0].event.new_from_ms)), sentence("label.limiter"), sentence("label.before_now"), sentence("label.affected"), sentence("limits.changes.compared"), sentence("label.use_per_limit"), sentence("label.events_per_min"),
+                    sentence("label.backlog_entries_title"), sentence("label.published_msg_per_s"), sentence("label.cause"),
                 ),
                 [_row(event) for event in found.events],
             ),
@@ -53,7 +53,7 @@ def _row(one: LimitChangeEvent) -> list:
     key = SubscriptionPartition(
         change.key.cluster, change.key.topic, change.key.partition, change.key.subscription
     )
-    old_by, new_by = SET_BY_WORDS[change.old.set_by], SET_BY_WORDS[change.new.set_by]
+    old_by, new_by = set_by_words(change.old.set_by), set_by_words(change.new.set_by)
     if change.old.set_by == change.new.set_by:
         set_by = sentence("limits.changes.set_by", now=new_by)
     else:
@@ -78,7 +78,7 @@ def _row(one: LimitChangeEvent) -> list:
             [html.Span(_MARKS[change.kind], **{"aria-hidden": "true"}), f" {change.kind}"],
             title=set_by,
         ),
-        _lines(change.old.text(event.unit), f"now {change.new.text(event.unit)}"),
+        _lines(change.old.text(event.unit), sentence("label.now_limit", limit=change.new.text(event.unit))),
         affected,
         dcc.Link(
             [

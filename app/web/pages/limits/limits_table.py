@@ -7,7 +7,7 @@ from dataclasses import replace
 from dash import dcc, html
 
 from throttlescope.app.presentation import format as fmt
-from throttlescope.app.presentation.causes import LEVEL_WORDS, SET_BY_WORDS
+from throttlescope.app.presentation.causes import set_by_words
 from throttlescope.app.presentation.limits import KnownLimit, planned_read
 from throttlescope.app.presentation.links.subscription import SubscriptionPartition
 from throttlescope.app.web.address.limits import LimitsAddress
@@ -17,19 +17,22 @@ from throttlescope.app.web.components.shell import panel
 from throttlescope.app.web.data.limiters import LOOSE_SHARE, NEAR_SHARE, Known
 from throttlescope.ingest.contracts.vocabulary import LEVELS
 from throttlescope.models.messages.catalogue import sentence
+from throttlescope.models.messages.limiting import level_words
 
 _NEAR, _LOOSE = f"{NEAR_SHARE * 100:.0f} %", f"{LOOSE_SHARE * 100:.0f} %"
 
-#: Short forms for a column and for links; the full names are in :data:`SET_BY_WORDS`.
-SET_BY_SHORT = {
-    "subscription_policy": "subscription policy",
-    "topic_policy": "topic policy",
-    "global_topic_policy": "global topic policy",
-    "namespace_policy": "namespace policy",
-    "broker_dynamic": "broker, dynamic",
-    "broker_file": "broker, file",
-    "none": "not set",
-}
+
+def set_by_short() -> dict:
+    """Short forms for a column and for links; the full names are in :func:`set_by_words`."""
+    return {
+        "subscription_policy": sentence("label.subscription_policy"),
+        "topic_policy": sentence("label.topic_policy"),
+        "global_topic_policy": sentence("label.global_topic_policy"),
+        "namespace_policy": sentence("label.namespace_policy"),
+        "broker_dynamic": sentence("label.broker_dynamic"),
+        "broker_file": sentence("label.broker_file"),
+        "none": sentence("label.not_set"),
+    }
 
 
 def columns(known: Known, zone: str = "UTC") -> list[dict]:
@@ -38,30 +41,35 @@ def columns(known: Known, zone: str = "UTC") -> list[dict]:
     return [
         {
             "field": "owner",
-            "headerName": "Limit of",
+            "headerName": sentence("label.limit_of"),
             "cellRenderer": "SubscriptionLink",
             "flex": 4,
             "minWidth": 190,
             "tooltipField": "owner",
         },
-        {"field": "limiter", "headerName": "Limiter", "width": 152, "tooltipField": "limiter_tip"},
+        {
+            "field": "limiter",
+            "headerName": sentence("label.limiter"),
+            "width": 152,
+            "tooltipField": "limiter_tip",
+        },
         {
             "field": "rate",
-            "headerName": "Limit",
+            "headerName": sentence("label.limit"),
             "headerTooltip": sentence("limits.column.rate"),
             "width": 200,
             "tooltipField": "rate_tip",
         },
         {
             "field": "set_by",
-            "headerName": "Set by",
+            "headerName": sentence("label.set_by"),
             "headerTooltip": sentence("limits.column.set_by"),
             "width": 145,
             "tooltipField": "set_by_tip",
         },
         {
             "field": "share",
-            "headerName": "Highest use",
+            "headerName": sentence("label.highest_use"),
             "headerTooltip": sentence("limits.column.share", length=length),
             "width": 105,
             "type": "rightAligned",
@@ -75,7 +83,7 @@ def columns(known: Known, zone: str = "UTC") -> list[dict]:
         },
         {
             "field": "proof",
-            "headerName": "Throttle events",
+            "headerName": sentence("label.throttle_events_title"),
             "headerTooltip": sentence("limits.column.proof"),
             "width": 120,
             "tooltipField": "proof_tip",
@@ -83,19 +91,25 @@ def columns(known: Known, zone: str = "UTC") -> list[dict]:
         },
         {
             "field": "shared_by",
-            "headerName": "Shared by",
+            "headerName": sentence("label.shared_by"),
             "headerTooltip": sentence("limits.column.shared_by"),
             "width": 95,
             "type": "rightAligned",
         },
         {
             "field": "observed",
-            "headerName": f"Last read, {zone}",
+            "headerName": sentence("label.last_read_zone", zone=zone),
             "headerTooltip": sentence("limits.column.observed"),
             "width": 125,
             "tooltipField": "observed_tip",
         },
-        {"field": "cluster", "headerName": "Cluster", "flex": 2, "minWidth": 100, "tooltipField": "cluster"},
+        {
+            "field": "cluster",
+            "headerName": sentence("label.cluster"),
+            "flex": 2,
+            "minWidth": 100,
+            "tooltipField": "cluster",
+        },
     ]
 
 
@@ -125,7 +139,7 @@ def grid_row(row: dict) -> dict:
     limit = limit_of(row)
     member = SubscriptionPartition(**row["member"])
     known = row["minutes"]
-    rate, rate_tip = limit.amount(), limit.speed() if limit.rate is not None else "no limit"
+    rate, rate_tip = limit.amount(), limit.speed() if limit.rate is not None else sentence("label.no_limit")
     if limit.rate and row["r"]["relative"]:
         rate, rate_tip = f"{rate}+", sentence("limits.cell.relative", speed=rate_tip)
     return {
@@ -136,11 +150,15 @@ def grid_row(row: dict) -> dict:
         "limiter_tip": limit.name,
         "rate": rate,
         "rate_tip": rate_tip,
-        "set_by": SET_BY_SHORT[row["r"]["set_by"]],
-        "set_by_tip": SET_BY_WORDS[row["r"]["set_by"]],
+        "set_by": set_by_short()[row["r"]["set_by"]],
+        "set_by_tip": set_by_words(row["r"]["set_by"]),
         "share": NONE if row["share"] is None else fmt.percent(row["share"]),
-        "near": f"{fmt.exact(row['near_minutes'])} of {fmt.exact(known)} m" if known else NONE,
-        "proof": NONE if limit.rate is None else ("✓ evidence" if limit.events_prove else "prove nothing"),
+        "near": sentence("label.minutes_of", part=fmt.exact(row["near_minutes"]), whole=fmt.exact(known))
+        if known
+        else NONE,
+        "proof": NONE
+        if limit.rate is None
+        else (sentence("label.marked_evidence") if limit.events_prove else sentence("label.prove_nothing")),
         "proof_tip": limit.proof(),
         "shared_by": fmt.exact(row["shared_by"]),
         "observed": fmt.day_clock(row["observed_ms"]),
@@ -159,19 +177,23 @@ def uses(address: LimitsAddress, known: Known) -> list[dcc.Link]:
             chosen=use == address.use,
             title=sentence(f"limits.use.{use or 'all'}", near=_NEAR, loose=_LOOSE, length=length),
         )
-        for use, label in ((None, "all"), ("often", "often reached"), ("never", "never above 50 %"))
+        for use, label in (
+            (None, "all"),
+            ("often", sentence("label.often_reached")),
+            ("never", sentence("label.never_above_50_percent")),
+        )
     ]
 
 
 def toggles(address: LimitsAddress) -> list:
     """Levels and who set them, as links that add one to the filter or remove it."""
     return [
-        html.Span("level", className="quiet"),
-        *(_toggle(address, "levels", level, LEVEL_WORDS[level]) for level in LEVELS),
-        html.Span("set by", className="quiet"),
+        html.Span(sentence("label.level"), className="quiet"),
+        *(_toggle(address, "levels", level, level_words(level)) for level in LEVELS),
+        html.Span(sentence("label.set_by_heading"), className="quiet"),
         *(
             _toggle(address, "set_by", word, label)
-            for word, label in SET_BY_SHORT.items()
+            for word, label in set_by_short().items()
             if word != "none" or address.without
         ),
         dcc.Link(
@@ -222,7 +244,7 @@ def not_known(known: Known) -> list:
     if known.observed_ms is None or not missing:
         return []
     levels = [
-        sentence("limits.unknown.level", level=LEVEL_WORDS[level], number=fmt.exact(count))
+        sentence("limits.unknown.level", level=level_words(level), number=fmt.exact(count))
         for level, count in missing
     ]
     text = sentence("limits.unknown", levels=levels, subscriptions=fmt.exact(known.subscriptions))

@@ -65,7 +65,7 @@ def layout(address: LimitsAddress | None, query: str | None) -> html.Div:
                 [
                     html.Div(
                         [
-                            html.H1("Limits and policies"),
+                            html.H1(sentence("label.limits_and_policies_title")),
                             html.Div(id="limits-freshness", className="freshness"),
                         ],
                         className="page-head",

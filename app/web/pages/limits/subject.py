@@ -8,7 +8,7 @@ import json
 from dash import dcc, html
 
 from throttlescope.app.presentation import format as fmt
-from throttlescope.app.presentation.causes import LEVEL_WORDS, SET_BY_WORDS
+from throttlescope.app.presentation.causes import set_by_words
 from throttlescope.app.presentation.limits import KnownLimit
 from throttlescope.app.presentation.links.paths import LIMITS_PATH
 from throttlescope.app.presentation.links.subscription import SubscriptionAddress, SubscriptionPartition
@@ -20,6 +20,7 @@ from throttlescope.ingest.contracts.vocabulary import LEVELS, UNITS
 from throttlescope.ingest.core.topic_name import part_word
 from throttlescope.models.diagnosis.thresholds import READ_BATCH_ENTRIES_5, READ_SIZE_BYTES
 from throttlescope.models.messages.catalogue import sentence
+from throttlescope.models.messages.limiting import level_words
 from throttlescope.transforms.limits import Rung
 
 _LONGEST_BODY = 20_000
@@ -30,7 +31,7 @@ def head(key: SubscriptionPartition) -> html.Div:
     topic = RollupsAddress("topic").opened(key.cluster, key.topic)
     return html.Div(
         [
-            html.Div([dcc.Link("← all limits", href=LIMITS_PATH)], className="crumbs"),
+            html.Div([dcc.Link(sentence("label.marked_all_limits"), href=LIMITS_PATH)], className="crumbs"),
             html.H1([html.Span("Limits of ", className="quiet"), hostile(key.subscription)]),
             html.P(
                 [
@@ -45,7 +46,7 @@ def head(key: SubscriptionPartition) -> html.Div:
                     html.Span("cluster ", className="quiet"),
                     hostile(key.cluster),
                     html.Span(" · ", className="quiet"),
-                    dcc.Link("diagnosis", href=SubscriptionAddress(key).href()),
+                    dcc.Link(sentence("label.diagnosis"), href=SubscriptionAddress(key).href()),
                 ],
                 className="identity",
             ),
@@ -61,8 +62,8 @@ def in_force(found: Subject) -> html.Section:
             sentence("limits.in_force.unread"),
             [sentence("limits.in_force.unread_why"), sentence("limits.in_force.unread_means")],
         )
-        return section("In force", [body])
-    rows, missing = [], [LEVEL_WORDS[level] for level in LEVELS if level not in found.levels]
+        return section(sentence("label.in_force"), [body])
+    rows, missing = [], [level_words(level) for level in LEVELS if level not in found.levels]
     for level in LEVELS:
         for unit in UNITS:
             if level in found.levels:
@@ -80,15 +81,15 @@ def in_force(found: Subject) -> html.Section:
         notes.append(html.P(sentence("limits.in_force.exempt"), className="facts"))
     note = _where_it_counts(found.segments, fmt.name(one["broker"], 80) if one["broker"] else None)
     return section(
-        "In force",
+        sentence("label.in_force"),
         [
             plain_table(
                 (
-                    "Limiter",
-                    "Limit",
-                    "Per second",
-                    "Set by",
-                    "Read at",
+                    sentence("label.limiter"),
+                    sentence("label.limit"),
+                    sentence("label.per_second"),
+                    sentence("label.set_by"),
+                    sentence("label.read_at"),
                     sentence("limits.in_force.events"),
                 ),
                 rows,
@@ -152,7 +153,12 @@ def ladder(found: Subject) -> html.Section:
         title,
         [
             plain_table(
-                ("Level", "Policy", "Value", "Result"),
+                (
+                    sentence("label.level_title"),
+                    sentence("label.policy"),
+                    sentence("label.value"),
+                    sentence("label.result"),
+                ),
                 [
                     _rung_row(rung, found.ladder[:number], found.ladder[number + 1 :])
                     for number, rung in enumerate(found.ladder)
@@ -167,7 +173,7 @@ def _rung_row(rung: Rung, before: list[Rung], after: list[Rung]) -> list:
     mine = [other for other in before if other.level == rung.level]
     winner = next((other for other in mine if other.wins), None)
     gap = next((other for other in mine if not other.is_known), None)
-    by = "" if winner is None else SET_BY_WORDS[winner.set_by]
+    by = "" if winner is None else set_by_words(winner.set_by)
     if rung.wins:
         effect = html.Strong(sentence("limits.record.wins"))
     elif not rung.is_known and winner is None:
@@ -179,15 +185,15 @@ def _rung_row(rung: Rung, before: list[Rung], after: list[Rung]) -> list:
     elif winner is not None:
         effect = sentence("limits.record.nothing_hidden")
     elif gap is not None and rung.sets:
-        effect = sentence("limits.record.undecided", unread=SET_BY_WORDS[gap.set_by])
+        effect = sentence("limits.record.undecided", unread=set_by_words(gap.set_by))
     elif gap is not None:
         effect = sentence("limits.record.sets_nothing")
     elif any(other.level == rung.level for other in after):
         effect = sentence("limits.record.sets_nothing_next")
     else:
         effect = sentence("limits.record.sets_nothing_last")
-    level = "" if mine else html.Strong(LEVEL_WORDS[rung.level])
-    return [level, SET_BY_WORDS[rung.set_by], _says(rung), effect]
+    level = "" if mine else html.Strong(level_words(rung.level))
+    return [level, set_by_words(rung.set_by), _says(rung), effect]
 
 
 def _says(rung: Rung) -> str:

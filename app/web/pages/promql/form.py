@@ -16,11 +16,14 @@ from throttlescope.app.web.components.parts import view_link
 from throttlescope.app.web.pages.promql.completions import completions
 from throttlescope.models.messages.catalogue import sentence
 
-_TABS = (
-    (TABLE, "table", sentence("promql.tab.table")),
-    (GRAPH, "graph", sentence("promql.tab.graph")),
-    (EXPLAIN, "explain", sentence("promql.tab.explain")),
-)
+
+def _tabs() -> tuple:
+    """The word of a tab in an address, its name, and what it shows."""
+    return (
+        (TABLE, sentence("label.tab.table"), sentence("promql.tab.table")),
+        (GRAPH, sentence("label.tab.graph"), sentence("promql.tab.graph")),
+        (EXPLAIN, sentence("label.tab.explain"), sentence("promql.tab.explain")),
+    )
 
 
 def form(address: PromqlAddress) -> html.Div:
@@ -40,7 +43,7 @@ def form(address: PromqlAddress) -> html.Div:
                         className="promql-query",
                         classNames={"input": "promql-input"},
                         **{
-                            "aria-label": "PromQL expression",
+                            "aria-label": sentence("label.promql_expression"),
                             "aria-autocomplete": "list",
                             "aria-haspopup": "listbox",
                             "aria-controls": "promql-suggestions",
@@ -53,7 +56,7 @@ def form(address: PromqlAddress) -> html.Div:
                         className="suggestions",
                         role="listbox",
                         hidden=True,
-                        **{"aria-label": "suggestions"},
+                        **{"aria-label": sentence("label.suggestions")},
                     ),
                     html.Span(id="promql-suggested", className="only-heard", role="status"),
                 ],
@@ -72,7 +75,7 @@ def form(address: PromqlAddress) -> html.Div:
                     time_box("promql-to", "to"),
                     dmc.TextInput(
                         id="promql-step",
-                        label="step",
+                        label=sentence("label.step"),
                         placeholder="auto",
                         value="",
                         className="step-box",
@@ -99,7 +102,7 @@ def tabs(address: PromqlAddress) -> html.Nav:
     return html.Nav(
         [
             view_link(label, replace(address, tab=tab).href(), chosen=tab == address.tab, title=title)
-            for tab, label, title in _TABS
+            for tab, label, title in _tabs()
         ],
         className="views promql-tabs",
         **{"aria-label": sentence("promql.tab.label")},

@@ -57,7 +57,7 @@ def layout(address: PromqlAddress | None, _query: str | None) -> html.Div:
     address = address or PromqlAddress()
     return html.Div(
         [
-            html.H1("PromQL console"),
+            html.H1(sentence("label.promql_console")),
             form(address),
             html.Div(skeleton(), id="promql-content", className="promql-content"),
             *stores("promql"),

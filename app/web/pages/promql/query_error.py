@@ -30,9 +30,9 @@ def fault_of_query(text: str, error: ThrottlescopeError | ApiError, *, timeout_s
     facts = [
         [f"{label}: ", hostile_sentence(str(value))]
         for label, value in (
-            ("Got", error.got),
-            ("Expected", error.expected),
-            ("Next", _fix(error, timeout_s)),
+            (sentence("label.got"), error.got),
+            (sentence("label.expected"), error.expected),
+            (sentence("label.next"), _fix(error, timeout_s)),
         )
         if value is not None
     ]

@@ -26,14 +26,14 @@ _NOTES = 10
 def notes(answer: QueryAnswer) -> list:
     """Warnings and infos, ten of each, and how many more there are."""
     found = []
-    for kind, label in (("warning", "Warning"), ("info", "Info")):
+    for kind, label in (("warning", sentence("label.warning_title")), ("info", sentence("label.info"))):
         records = [one for one in answer.annotations if one.kind == kind]
         found += [
             html.Li([html.Strong(f"{label}: "), html.Bdi(fmt.name(one.located, 600))])
             for one in records[:_NOTES]
         ]
         if len(records) > _NOTES:
-            found.append(html.Li(f"{label}: {len(records) - _NOTES} more"))
+            found.append(html.Li(sentence("label.notes_more", label=label, number=len(records) - _NOTES)))
     return [html.Ul(found, className="promql-notes")] if found else []
 
 
@@ -55,8 +55,8 @@ def table(view: QueryView) -> list:
         summary = sentence("promql.table.lines", number=total, at=at)
     heads = (
         *(fmt.name(head, 60) for head in found.heads),
-        *((f"time, {fmt.zone_of(view.end_ms)}",) if found.timed else ()),
-        *(SUMMED_UP if found.summed else ("value",)),
+        *((sentence("label.time_zone", zone=fmt.zone_of(view.end_ms)),) if found.timed else ()),
+        *(SUMMED_UP if found.summed else (sentence("label.value_heading"),)),
     )
     return [
         html.P([summary, *_shared(found.shared)], className="promql-said"),
@@ -113,11 +113,14 @@ def graph(view: QueryView) -> list:
         html.Div(
             plain_table(
                 (
-                    "line",
-                    *(fmt.name("metric" if name == "__name__" else name, 60) for name in names),
-                    "last",
-                    "lowest",
-                    "highest",
+                    sentence("label.line"),
+                    *(
+                        fmt.name(sentence("label.metric") if name == "__name__" else name, 60)
+                        for name in names
+                    ),
+                    sentence("label.last_lengths"),
+                    sentence("label.lowest"),
+                    sentence("label.highest"),
                 ),
                 [_legend(number, series[at], names) for number, at in enumerate(drawn)],
             ),

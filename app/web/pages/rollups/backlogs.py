@@ -33,7 +33,13 @@ def episodes(view: RollupView) -> html.Section:
         [
             html.P(_counted(view), className="facts"),
             plain_table(
-                ("Subscription", "Main cause", "Largest, entries", f"Started, {zone}", "Ended"),
+                (
+                    sentence("label.subscription"),
+                    sentence("label.main_cause"),
+                    sentence("label.largest_entries"),
+                    sentence("label.started_zone", zone=zone),
+                    sentence("label.ended"),
+                ),
                 [_episode(row) for row in shown],
             ),
         ],
@@ -71,7 +77,7 @@ def _counted(view: RollupView) -> str:
 
 def _episode(row: dict) -> list:
     if row["state"] == "open":
-        ended = "open"
+        ended = sentence("label.open")
     elif row["state"] == "silent":
         ended = sentence("rollups.backlog.not_seen", at=fmt.day_clock(row["known_until_ms"]))
     else:
@@ -93,10 +99,16 @@ def incidents(view: RollupView) -> list[html.Section]:
         body = html.P(sentence("rollups.incidents.none"), className="quiet")
     else:
         body = plain_table(
-            ("Shared", "Cause", "Subscriptions", f"Started, {fmt.zone_of(view.end_ms)}", "Ended"),
+            (
+                sentence("label.shared"),
+                sentence("label.cause"),
+                sentence("label.subscriptions"),
+                sentence("label.started_zone", zone=fmt.zone_of(view.end_ms)),
+                sentence("label.ended"),
+            ),
             [_incident(row, view) for row in view.incidents],
         )
-    return [section("Shared incidents", [body], note=sentence("rollups.incidents.note"))]
+    return [section(sentence("label.shared_incidents"), [body], note=sentence("rollups.incidents.note"))]
 
 
 def _incident(row: dict, view: RollupView) -> list:
@@ -109,5 +121,5 @@ def _incident(row: dict, view: RollupView) -> list:
             here=fmt.exact(row["here"]),
         ),
         html.Span(fmt.day_clock(row["start_ms"]), title=fmt.moment(row["start_ms"])),
-        "open" if row["end_ms"] is None else fmt.day_clock(row["end_ms"]),
+        sentence("label.open") if row["end_ms"] is None else fmt.day_clock(row["end_ms"]),
     ]

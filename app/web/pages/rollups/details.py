@@ -162,7 +162,9 @@ def _backlog(now: Counts, before: Counts | None, newest_ms: int) -> str:
 
 def _card(word: str, now: int, before: int | None, address: RollupsAddress):
     cause = CAUSES[word]
-    change = "" if before is None else ("no change" if now == before else fmt.signed(now - before))
+    change = (
+        "" if before is None else (sentence("label.no_change") if now == before else fmt.signed(now - before))
+    )
     parts = [
         html.Span(
             [
@@ -206,16 +208,16 @@ def _members(view: RollupView) -> html.Section:
     if total != len(view.members):
         note = sentence("rollups.members.note_first", shown=len(view.members), total=fmt.exact(total))
     return section(
-        "Subscriptions now",
+        sentence("label.subscriptions_now"),
         [
             plain_table(
                 (
-                    "Subscription",
-                    "Cause",
-                    "Backlog, entries",
-                    "Change, entries",
-                    "Duration",
-                    "Most used limit",
+                    sentence("label.subscription"),
+                    sentence("label.cause"),
+                    sentence("label.backlog_entries_title"),
+                    sentence("label.change_entries"),
+                    sentence("label.duration"),
+                    sentence("label.most_used_limit"),
                 ),
                 [_member(row) for row in view.members],
             )
@@ -229,7 +231,11 @@ def _member(row: dict) -> list:
     started = sentence("rollups.member.started", at=at)
     if row["since_at_least"]:
         at_least, started = "≥ ", sentence("rollups.member.started_before", at=at)
-    share = NONE if row["share_now"] is None else f"{fmt.percent(row['share_now'])} of {row['limiter_now']}"
+    share = (
+        NONE
+        if row["share_now"] is None
+        else sentence("label.part_of", part=fmt.percent(row["share_now"]), whole=row["limiter_now"])
+    )
     return [
         subscription_link(row),
         cause_badge(row["cause"], row["limiter"]),

@@ -87,7 +87,14 @@ def _numbers(lanes: tuple[Lane, ...], step_ms: int, start_ms: int) -> html.Detai
         [
             html.Summary(sentence("rollups.heat.numbers")),
             plain_table(
-                ("Limiter", "Of", "Highest use", "When", "Bound for", "First bound"),
+                (
+                    sentence("label.limiter"),
+                    sentence("label.of"),
+                    sentence("label.highest_use"),
+                    sentence("label.when"),
+                    sentence("label.bound_for"),
+                    sentence("label.first_bound"),
+                ),
                 [_row(lane, step_ms, start_ms) for lane in lanes],
             ),
         ],

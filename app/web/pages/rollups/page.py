@@ -35,7 +35,10 @@ def layout(address: RollupsAddress | None, query: str | None) -> html.Div:
             html.Div(
                 [
                     html.Div(
-                        [html.H1(TITLE), html.Div(id="rollups-freshness", className="freshness")],
+                        [
+                            html.H1(sentence("label.page.roll_ups")),
+                            html.Div(id="rollups-freshness", className="freshness"),
+                        ],
                         className="page-head",
                     ),
                     html.Div(

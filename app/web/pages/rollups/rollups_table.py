@@ -18,20 +18,20 @@ from throttlescope.app.web.data.limit_use import NOW_MS
 from throttlescope.app.web.data.newest import NOW, RECENT, ClusterFreshness
 from throttlescope.models.messages.catalogue import sentence
 
-_RECENT, _NOW = fmt.duration(RECENT_MS), fmt.duration(NOW_MS)
 PLURAL = {"topic": "topics", "namespace": "namespaces", "broker": "brokers"}
 
 
 def columns(address: RollupsAddress, share_over: str) -> list[dict]:
     """The table's columns; ``share_over`` says of which time the most used limit is: now or recent."""
     is_now = address.view != RECENT
-    share_length = _NOW if share_over == NOW else _RECENT
+    recent = fmt.duration(RECENT_MS)
+    share_length = fmt.duration(NOW_MS) if share_over == NOW else recent
     if is_now:
         causes_tip = sentence("rollups.column.causes.now")
         backlog_tip = sentence("rollups.column.backlog.now")
     else:
-        causes_tip = sentence("rollups.column.causes.recent", recent=_RECENT)
-        backlog_tip = sentence("rollups.column.backlog.recent", recent=_RECENT)
+        causes_tip = sentence("rollups.column.causes.recent", recent=recent)
+        backlog_tip = sentence("rollups.column.backlog.recent", recent=recent)
     return [
         {
             "field": "name",
@@ -43,7 +43,9 @@ def columns(address: RollupsAddress, share_over: str) -> list[dict]:
         },
         {
             "field": "worst",
-            "headerName": "Worst now" if is_now else f"Worst, {_RECENT}",
+            "headerName": sentence("label.worst_now")
+            if is_now
+            else sentence("label.worst_of_length", length=recent),
             "headerTooltip": sentence("rollups.column.worst"),
             "cellRenderer": "CauseBadge",
             "width": 240,
@@ -51,7 +53,7 @@ def columns(address: RollupsAddress, share_over: str) -> list[dict]:
         },
         {
             "field": "causes",
-            "headerName": "By cause",
+            "headerName": sentence("label.by_cause"),
             "headerTooltip": causes_tip,
             "cellRenderer": "CauseCounts",
             "flex": 2,
@@ -61,13 +63,15 @@ def columns(address: RollupsAddress, share_over: str) -> list[dict]:
         },
         {
             "field": "subscriptions",
-            "headerName": "Subscription partitions",
+            "headerName": sentence("label.subscription_partitions"),
             "width": 170,
             "type": "rightAligned",
         },
         {
             "field": "backlog",
-            "headerName": "Backlog, entries" if is_now else "Largest, summed, entries",
+            "headerName": sentence("label.backlog_entries_title")
+            if is_now
+            else sentence("label.largest_summed_entries"),
             "headerTooltip": backlog_tip,
             "width": 122 if is_now else 180,
             "type": "rightAligned",
@@ -75,12 +79,18 @@ def columns(address: RollupsAddress, share_over: str) -> list[dict]:
         },
         {
             "field": "share",
-            "headerName": "Most used limit",
+            "headerName": sentence("label.most_used_limit"),
             "headerTooltip": sentence("rollups.column.share", length=share_length),
             "width": 205,
             "tooltipField": "share_tip",
         },
-        {"field": "cluster", "headerName": "Cluster", "flex": 2, "minWidth": 100, "tooltipField": "cluster"},
+        {
+            "field": "cluster",
+            "headerName": sentence("label.cluster"),
+            "flex": 2,
+            "minWidth": 100,
+            "tooltipField": "cluster",
+        },
     ]
 
 
@@ -108,7 +118,9 @@ def grid_row(row: dict, address: RollupsAddress) -> dict:
             measured=fmt.exact(row["measured"]),
             subscriptions=fmt.exact(row["subscriptions"]),
         ),
-        "share": NONE if row["share"] is None else f"{fmt.percent(row['share'])} of {row['limiter']}",
+        "share": NONE
+        if row["share"] is None
+        else sentence("label.part_of", part=fmt.percent(row["share"]), whole=row["limiter"]),
         "share_tip": sentence("rollups.row.no_share")
         if row["share"] is None
         else sentence(

@@ -19,7 +19,7 @@ from throttlescope.app.web.components.shell import explained, panel
 from throttlescope.app.web.data.reader import LakeReader
 from throttlescope.app.web.pages.subscription.advice_text import advice
 from throttlescope.app.web.pages.subscription.page_state import PageState
-from throttlescope.app.web.pages.subscription.slow_button import register_button
+from throttlescope.app.web.pages.subscription.slow_button import register_button, slow_button
 from throttlescope.ingest.core.errors import ThrottlescopeError
 from throttlescope.ingest.core.subscription_name import SubscriptionName
 from throttlescope.ingest.core.times import format_time
@@ -27,7 +27,6 @@ from throttlescope.models.messages.catalogue import sentence
 
 #: Below the time after which the browser gives up by itself.
 MOST_S = 45.0
-_LABEL = sentence("subscription.advice.button")
 #: The defaults of ``throttlescope recommend``.
 _WINDOW, _HISTORY, _TARGET = "30m", "24h", "30m"
 
@@ -37,7 +36,10 @@ def button(verdict: dict | None) -> list:
     if verdict is None or verdict["cause"] == "healthy":
         return []
     title = sentence("subscription.advice.button_hint", most_s=MOST_S)
-    return [html.Button(_LABEL, id="subscription-advice-ask", className="action action-first", title=title)]
+    label, waiting = sentence("subscription.advice.button"), sentence("subscription.advice.running")
+    return [
+        slow_button("subscription-advice-ask", label, waiting, title=title, css_class="action action-first")
+    ]
 
 
 def placeholder() -> html.Div:
@@ -57,8 +59,6 @@ def register(app: Dash, reader: LakeReader) -> None:
     register_button(
         app,
         "subscription-advice-ask",
-        _LABEL,
-        sentence("subscription.advice.running"),
         Output("subscription-advice-facts", "data"),
         lambda data: compute_advice(reader, concurrency, data),
     )

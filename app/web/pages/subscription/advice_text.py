@@ -9,11 +9,11 @@ from dash import html
 
 from throttlescope.app.presentation import format as fmt
 from throttlescope.app.presentation.advice import (
-    NO_COMMAND,
-    NO_ROLL_BACK,
     PRIMARY,
     drain_within,
     lever_text,
+    no_command,
+    no_roll_back,
     recommendations_of,
     texts_of,
 )
@@ -25,7 +25,9 @@ from throttlescope.models.recommendation import Recommendation
 from throttlescope.models.recommendation.recommendation import RecommendedCheck
 from throttlescope.models.throttling.replay.notes import FAR_OFF_SHARE
 
-NOT_EXECUTED = "not executed"
+
+def not_executed() -> str:
+    return sentence("label.not_executed")
 
 
 def advice(found: Mapping[str, Any]) -> html.Section:
@@ -39,7 +41,7 @@ def advice(found: Mapping[str, Any]) -> html.Section:
                 if len(known) == 1
                 else sentence("subscription.advice.titles")
             ),
-            html.Span(NOT_EXECUTED, className="not-executed"),
+            html.Span(not_executed(), className="not-executed"),
             html.Span(
                 sentence("subscription.advice.target", at=fmt.moment(found["at_ms"]), target=target),
                 className="section-note",
@@ -67,33 +69,40 @@ def advice(found: Mapping[str, Any]) -> html.Section:
 
 
 def _recommendation(number: int, one: Recommendation) -> html.Article:
-    facts = [("Gone in", one.gone_in.text)] if one.gone_in else []
-    facts.append(("Then limited by", limiting_factor(one.next_limiting_factor)))
+    facts = [(sentence("label.gone_in"), one.gone_in.text)] if one.gone_in else []
+    facts.append((sentence("label.then_limited_by"), limiting_factor(one.next_limiting_factor)))
     parts: list = [
         html.H3([f"{number}. ", hostile_sentence(one.text)]),
         html.P(" · ".join(f"{label}: {value}" for label, value in facts), className="facts"),
     ]
-    for label, command in (("Command", one.apply), ("Rollback", one.roll_back)):
+    for label, command in (
+        (sentence("label.command_title"), one.apply),
+        (sentence("label.rollback"), one.roll_back),
+    ):
         if command:
             parts.append(_command(label, command))
     if not one.roll_back:
-        parts.append(html.P(NO_ROLL_BACK if one.apply else NO_COMMAND, className="facts"))
+        parts.append(html.P(no_roll_back() if one.apply else no_command(), className="facts"))
     if one.risks:
         risks = " ".join(risk.text for risk in one.risks)
-        parts.append(html.P([html.Strong("Risk: "), hostile_sentence(risks)], className="risk"))
+        parts.append(
+            html.P([html.Strong(sentence("label.risk_colon")), hostile_sentence(risks)], className="risk")
+        )
     if one.checks:
-        parts.append(html.Details([html.Summary("How to verify"), *map(_check, one.checks)]))
+        parts.append(html.Details([html.Summary(sentence("label.how_to_verify")), *map(_check, one.checks)]))
     return html.Article(parts, className="recommendation")
 
 
 def _command(label: str, command: str) -> html.Div:
     return html.Div(
         [
-            html.Span([html.Strong(label), html.Span(f" {NOT_EXECUTED}", className="quiet")]),
+            html.Span([html.Strong(label), html.Span(f" {not_executed()}", className="quiet")]),
             html.Pre(
-                html.Code(fmt.name(command, 20_000)), tabIndex=0, **{"aria-label": f"{label}, {NOT_EXECUTED}"}
+                html.Code(fmt.name(command, 20_000)),
+                tabIndex=0,
+                **{"aria-label": f"{label}, {not_executed()}"},
             ),
-            copy_button(command, f"copy the {label.lower()}"),
+            copy_button(command, sentence("label.copy_what", what=label.lower())),
         ],
         className="command",
     )
@@ -113,7 +122,7 @@ def _check(check: RecommendedCheck) -> html.Div:
 
 def _counterfactuals(found: Mapping[str, Any]) -> html.Details:
     later = fmt.duration(found["target_s"] * SECOND_MS)
-    rows = [["nothing", _span(found["as_is_entries"]), "", "", ""]]
+    rows = [[sentence("label.nothing_heading"), _span(found["as_is_entries"]), "", "", ""]]
     rows += [
         [
             lever_text(row["lever"], row["limiter"]),
@@ -131,14 +140,14 @@ def _counterfactuals(found: Mapping[str, Any]) -> html.Details:
     notes += texts_of(found["notes"])
     return html.Details(
         [
-            html.Summary(["Counterfactuals: ", PRIMARY[found["primary"]]]),
+            html.Summary([sentence("label.counterfactuals_colon"), PRIMARY[found["primary"]].text]),
             plain_table(
                 (
-                    "Without",
+                    sentence("label.without"),
                     sentence("subscription.advice.backlog_later", later=later),
                     sentence("subscription.advice.less"),
-                    "Gone in",
-                    "Then limited by",
+                    sentence("label.gone_in"),
+                    sentence("label.then_limited_by"),
                 ),
                 rows,
             ),
@@ -150,4 +159,4 @@ def _counterfactuals(found: Mapping[str, Any]) -> html.Details:
 
 def _span(span: Mapping[str, Any]) -> str:
     low, high = fmt.short(round(span["low"])), fmt.short(round(span["high"]))
-    return low if low == high else f"{low} to {high}"
+    return low if low == high else sentence("label.range_words", low=low, high=high)

@@ -73,19 +73,29 @@ def answer_card(
 def _what_to_do(answer: VerdictAnswer) -> html.Div:
     return html.Div(
         [
-            html.P([html.Strong("First: "), answer.first]),
-            html.P([html.Strong("Caution: "), answer.never], className="never"),
+            html.P([html.Strong(sentence("label.first_colon")), answer.first]),
+            html.P([html.Strong(sentence("label.caution_colon")), answer.never], className="never"),
             html.P(
                 [
                     html.Strong([sentence("subscription.answer.naive"), " "]),
                     answer.naive,
-                    html.Span(" (agrees)" if answer.naive_agrees else " (differs)", className="quiet"),
+                    html.Span(
+                        sentence("label.agrees")
+                        if answer.naive_agrees
+                        else sentence("label.differs_heading"),
+                        className="quiet",
+                    ),
                 ],
                 title=sentence("subscription.answer.naive_hint"),
                 className="naive",
             ),
             *(
-                [html.P([html.Strong("Known bugs: "), *_lines(answer.bugs)], className="quiet")]
+                [
+                    html.P(
+                        [html.Strong(sentence("label.known_bugs_colon")), *_lines(answer.bugs)],
+                        className="quiet",
+                    )
+                ]
                 if answer.bugs
                 else []
             ),
@@ -108,9 +118,12 @@ def _why(answer: VerdictAnswer) -> html.Div:
     against = []
     if answer.against:
         against = [
-            html.P([html.Strong("Against it: "), hostile_sentence(answer.against[0])], className="against")
+            html.P(
+                [html.Strong(sentence("label.against_it_colon")), hostile_sentence(answer.against[0])],
+                className="against",
+            )
         ]
-    return html.Div([html.H3("Why"), reasons, *against], className="answer-why")
+    return html.Div([html.H3(sentence("label.why")), reasons, *against], className="answer-why")
 
 
 def earlier(view: AnsweredWindow) -> list:

@@ -12,14 +12,12 @@ from throttlescope.app.web.components.parts import hostile_sentence, plain_table
 from throttlescope.app.web.components.shell import explained
 from throttlescope.app.web.live import ANALYSIS_DEADLINE_S, Live
 from throttlescope.app.web.pages.subscription.page_state import PageState
-from throttlescope.app.web.pages.subscription.slow_button import register_button
+from throttlescope.app.web.pages.subscription.slow_button import register_button, slow_button
 from throttlescope.ingest.core.subscription_name import remote_cluster
 from throttlescope.models.messages.catalogue import sentence
 
 if TYPE_CHECKING:
     from throttlescope.app.services.analyze_backlog import AnalyzedBacklog
-
-_LABEL = sentence("analyze_backlog.button")
 
 
 def button(live: Live | None, subscription: str) -> list:
@@ -28,9 +26,15 @@ def button(live: Live | None, subscription: str) -> list:
         return []
     if live is not None and live.can_analyze:
         title = sentence("analyze_backlog.hint", deadline_s=ANALYSIS_DEADLINE_S)
-        return [html.Button(_LABEL, id="subscription-analysis-ask", className="action", title=title)]
+        label, waiting = sentence("analyze_backlog.button"), sentence("analyze_backlog.running")
+        return [slow_button("subscription-analysis-ask", label, waiting, title=title)]
     return [
-        html.Button(_LABEL, className="action", disabled=True, title=sentence("analyze_backlog.no_source"))
+        html.Button(
+            sentence("analyze_backlog.button"),
+            className="action",
+            disabled=True,
+            title=sentence("analyze_backlog.no_source"),
+        )
     ]
 
 
@@ -41,8 +45,6 @@ def register(app: Dash, live: Live | None) -> None:
     register_button(
         app,
         "subscription-analysis-ask",
-        _LABEL,
-        sentence("analyze_backlog.running"),
         Output("subscription-analysis", "children"),
         explained(lambda data: analysis_card(live, data)),
     )
@@ -58,7 +60,7 @@ def card(found: AnalyzedBacklog) -> html.Section:
     """The counts as a table, and what they say."""
     return html.Section(
         [
-            html.Div(html.Strong(_LABEL), className="answer-top"),
+            html.Div(html.Strong(sentence("analyze_backlog.button")), className="answer-top"),
             plain_table(COLUMNS, rows(found)),
             *(html.P(hostile_sentence(note), className="facts") for note in notes(found)),
         ],

@@ -21,7 +21,7 @@ def charts(view: SubscriptionView, at_ms: int | None) -> list:
     parts = [
         _chart(
             "verdict",
-            "Verdict over time",
+            sentence("label.verdict_over_time"),
             figures.ribbon_figure(view.verdicts, view.minutes, truth=view.truth, at_ms=at_ms, **bounds),
             note=sentence("subscription.charts.verdict.note"),
         )
@@ -52,7 +52,7 @@ def charts(view: SubscriptionView, at_ms: int | None) -> list:
     parts.append(
         _chart(
             "backlog",
-            "Backlog",
+            sentence("label.backlog_title"),
             figures.backlog_figure(minutes, **bounds),
             note=sentence("subscription.charts.backlog.note"),
         )
@@ -77,7 +77,9 @@ def charts(view: SubscriptionView, at_ms: int | None) -> list:
         )
     events = figures.events_figure(minutes, **bounds)
     if events is None:
-        parts.append(section("Throttle events", [html.P(_no_events(minutes), className="quiet")]))
+        parts.append(
+            section(sentence("label.throttle_events_title"), [html.P(_no_events(minutes), className="quiet")])
+        )
     else:
         parts.append(
             _chart(

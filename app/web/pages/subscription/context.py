@@ -8,7 +8,7 @@ from __future__ import annotations
 from dash import Dash, Input, Output, html
 
 from throttlescope.app.presentation import format as fmt
-from throttlescope.app.presentation.causes import LEVEL_WORDS, SET_BY_WORDS, UNIT_WORDS, limiter_words
+from throttlescope.app.presentation.causes import limiter_words, set_by_words
 from throttlescope.app.presentation.links.subscription import SubscriptionAddress, SubscriptionPartition
 from throttlescope.app.web.components.grid import or_none
 from throttlescope.app.web.components.parts import (
@@ -27,6 +27,7 @@ from throttlescope.models.diagnosis.neighbours import QuotaUse
 from throttlescope.models.diagnosis.slowest import SlowConsumers
 from throttlescope.models.episodes.before_after import Compared, Side
 from throttlescope.models.messages.catalogue import message, sentence
+from throttlescope.models.messages.limiting import kind_words, level_words
 
 MOST_ROWS = 12
 
@@ -64,7 +65,7 @@ def neighbours(uses: list[QuotaUse], verdict: dict, page: PageState) -> list[htm
     """Who used the shared limit in the selected window."""
     if len(uses) < 2:
         return []
-    unit = "bytes/s" if verdict["limiter"].endswith(".bytes") else "per second"
+    unit = "bytes/s" if verdict["limiter"].endswith(".bytes") else sentence("label.per_second_heading")
     show = fmt.size_rate if unit == "bytes/s" else fmt.short
     rows = [
         [
@@ -74,7 +75,14 @@ def neighbours(uses: list[QuotaUse], verdict: dict, page: PageState) -> list[htm
         ]
         for one in uses[:MOST_ROWS]
     ]
-    table = plain_table(("Subscription", f"Use, {unit}", sentence("subscription.neighbours.share")), rows)
+    table = plain_table(
+        (
+            sentence("label.subscription"),
+            sentence("label.use_unit", unit=unit),
+            sentence("subscription.neighbours.share"),
+        ),
+        rows,
+    )
     foot = _more(len(uses) - len(rows))
     return [
         section(
@@ -103,11 +111,15 @@ def consumers(found: SlowConsumers | None, *, are_blamed: bool = True) -> list[h
         return []
     summary = html.P(hostile_sentence(found.text), className=None if found.consumers else "quiet")
     if not found.consumers:
-        return [section("Consumers", [summary])]
+        return [section(sentence("label.consumers"), [summary])]
     rows = [
         [
             html.Bdi(fmt.name(one.called, 60)),
-            {True: "▲ slow", False: "no", None: "unknown"}[one.slow],
+            {
+                True: sentence("label.marked_slow"),
+                False: sentence("label.no"),
+                None: sentence("label.unknown_heading"),
+            }[one.slow],
             or_none(one.ack_msg_rate, fmt.short),
             or_none(one.out_msg_rate, fmt.short),
             or_none(one.unacked_msg, fmt.short),
@@ -117,17 +129,17 @@ def consumers(found: SlowConsumers | None, *, are_blamed: bool = True) -> list[h
         for one in found.consumers[:MOST_ROWS]
     ]
     heads = (
-        "Consumer",
-        "Slow",
-        "Acked, msg/s",
-        "Dispatched, msg/s",
-        "Unacked, msg",
-        "Permits, msg",
-        "No permits",
+        sentence("label.consumer"),
+        sentence("label.slow"),
+        sentence("label.acked_msg_per_s_title"),
+        sentence("label.dispatched_msg_per_s"),
+        sentence("label.unacked_msg_title"),
+        sentence("label.permits_msg"),
+        sentence("label.no_permits_title"),
     )
     foot = _more(found.of - len(rows))
     note = sentence("subscription.consumers.note")
-    return [section("Consumers", [summary, plain_table(heads, rows), *foot], note=note)]
+    return [section(sentence("label.consumers"), [summary, plain_table(heads, rows), *foot], note=note)]
 
 
 def _more(left_out: int) -> list[html.P]:
@@ -163,20 +175,20 @@ def _change(one: Compared) -> html.Li:
         [sentence("subscription.changes.events"), *_both(one, "events_per_min", fmt.short)],
         [sentence("subscription.changes.backlog"), *_both(one, "backlog_end_entries", fmt.short)],
         [sentence("subscription.changes.slope"), *_both(one, "backlog_slope_entries_per_s", fmt.signed)],
-        ["Published, msg/s", *_both(one, "in_msg_per_s", fmt.short)],
-        ["Cause", _cause(one.before), _cause(one.after)],
+        [sentence("label.published_msg_per_s"), *_both(one, "in_msg_per_s", fmt.short)],
+        [sentence("label.cause"), _cause(one.before), _cause(one.after)],
     ]
     what = sentence(
         f"subscription.changes.what.{change.kind}",
-        level=LEVEL_WORDS[change.level],
-        unit=UNIT_WORDS[change.unit],
+        level=level_words(change.level),
+        unit=kind_words(change.unit),
     )
     text = message(
         "subscription.changes.change",
         what=html.Strong(what),
         old=change.old.text(change.unit),
         new=change.new.text(change.unit),
-        set_by=SET_BY_WORDS.get(change.new.set_by, change.new.set_by),
+        set_by=set_by_words(change.new.set_by),
         seen=fmt.moment(change.new_from_ms),
         since=fmt.clock(change.old_until_ms),
     )

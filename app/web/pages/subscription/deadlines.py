@@ -76,9 +76,9 @@ def _when(row: dict, at_ms: int) -> str:
 
 def _interval(row: dict) -> str:
     if row["low_ms"] is None:
-        return "interval not known"
-    high = "open" if row["high_ms"] is None else _clock(row["high_ms"], row["predicted_ms"])
-    return f"90\N{NO-BREAK SPACE}%: {_clock(row['low_ms'], row['predicted_ms'])} to {high}"
+        return sentence("label.interval_not_known")
+    high = sentence("label.open") if row["high_ms"] is None else _clock(row["high_ms"], row["predicted_ms"])
+    return sentence("label.interval_90", low=_clock(row["low_ms"], row["predicted_ms"]), high=high)
 
 
 def _clock(time_ms: int, predicted_ms: int) -> str:

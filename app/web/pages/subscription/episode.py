@@ -8,7 +8,7 @@ from typing import Any
 
 from dash import dcc, html
 
-from throttlescope.app.incident.timeline import SINCE_WORDS
+from throttlescope.app.incident.timeline import since_words
 from throttlescope.app.presentation import format as fmt
 from throttlescope.app.presentation.advice import PRIMARY, lever_text
 from throttlescope.app.presentation.episodes import gain_text
@@ -31,14 +31,15 @@ def this_backlog(found: StoredOutlook, address: SubscriptionAddress) -> list[htm
             return []
         return [
             section(
-                "This backlog", [html.P(sentence("subscription.backlog.not_followed"), className="quiet")]
+                sentence("label.this_backlog"),
+                [html.P(sentence("subscription.backlog.not_followed"), className="quiet")],
             )
         ]
     facts = [
         html.P(
             [
                 html.Strong(f"{_duration(row)} "),
-                html.Span(f"{_capital(SINCE_WORDS[row['since_method']])}.", className="quiet"),
+                html.Span(f"{_capital(since_words(row['since_method']))}.", className="quiet"),
             ]
         ),
         html.P(
@@ -61,7 +62,12 @@ def this_backlog(found: StoredOutlook, address: SubscriptionAddress) -> list[htm
                 )
             )
         )
-    return [section("This backlog", [*facts, *_causes(row, address), *counterfactual(row["counterfactual"])])]
+    return [
+        section(
+            sentence("label.this_backlog"),
+            [*facts, *_causes(row, address), *counterfactual(row["counterfactual"])],
+        )
+    ]
 
 
 def _duration(row: Mapping[str, Any]) -> str:
@@ -113,7 +119,7 @@ def counterfactual(found: Mapping[str, Any] | None) -> list:
     """What was replayed when the run found both a limiter and the consumers at fault; nothing where no replay was made."""
     if found is None:
         return []
-    head = html.H3("Counterfactual")
+    head = html.H3(sentence("label.counterfactual"))
     if found["failed"] is not None:
         failed = hostile_sentence(found["failed"])
         return [
@@ -121,7 +127,7 @@ def counterfactual(found: Mapping[str, Any] | None) -> list:
             html.P([sentence("subscription.backlog.no_counterfactual"), " ", failed], className="quiet"),
         ]
     later = fmt.duration((found["horizon_s"] or 0) * SECOND_MS)
-    primary = PRIMARY.get(found["primary"], PRIMARY[None])
+    primary = PRIMARY.get(found["primary"], PRIMARY[None]).text
     rows = [html.Li(_without(one, later)) for one in found["tried"] or ()]
     differs = [" ", sentence("subscription.backlog.verdict_differs")] if found["agrees"] is False else []
     parts = [

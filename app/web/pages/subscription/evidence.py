@@ -21,34 +21,40 @@ def evidence(view: SubscriptionView) -> html.Section:
     """Every evidence row of the selected verdict: what it says, its value, its measurement over the range, and the query that shows it."""
     rows = view.verdict["evidence"] or ()
     if not rows:
-        return section("Evidence", [html.P(sentence("subscription.evidence.none"), className="quiet")])
+        return section(
+            sentence("label.evidence"), [html.P(sentence("subscription.evidence.none"), className="quiet")]
+        )
     minutes = gapless(view.minutes)
     drawn = [_evidence_row(row, view, minutes) for row in rows]
     note = sentence("subscription.evidence.note")
-    return section("Evidence", [html.Ul(drawn, className="evidence")], note=note)
+    return section(sentence("label.evidence"), [html.Ul(drawn, className="evidence")], note=note)
 
 
-_WEIGHTS = {
-    "for": ("+", "speaks for it"),
-    "against": ("\N{MINUS SIGN}", "speaks against it"),
-    "neutral": ("·", "neither"),
-}
-_QUERY_HINT = sentence("subscription.evidence.query_hint")
+def _weights() -> dict:
+    return {
+        "for": ("+", sentence("label.speaks_for_it")),
+        "against": ("\N{MINUS SIGN}", sentence("label.speaks_against_it")),
+        "neutral": ("·", sentence("label.neither")),
+    }
 
 
 def _evidence_row(row: dict, view: SubscriptionView, minutes: pd.DataFrame) -> html.Li:
-    mark, meaning = _WEIGHTS[row["weight"]]
+    mark, meaning = _weights()[row["weight"]]
     facts = []
     if not fmt.is_missing(row["value"]):
         facts.append(fmt.quantity(row["value"], row["unit"]))
         if not fmt.is_missing(row["threshold"]):
-            facts.append(f"threshold {fmt.quantity(row['threshold'], row['unit'])}")
+            facts.append(sentence("label.threshold_value", value=fmt.quantity(row["threshold"], row["unit"])))
     if row["at_ms"] is not None:
-        facts.append(f"at {fmt.clock(row['at_ms'])}")
+        facts.append(sentence("label.at_time", time=fmt.clock(row["at_ms"])))
     query = []
     if row["promql"]:
         shown = html.Details([html.Summary("PromQL"), html.Code(fmt.name(row["promql"], 4_000))])
-        console = dcc.Link("open", href=promql_href(row["promql"], view), title=_QUERY_HINT)
+        console = dcc.Link(
+            sentence("label.open"),
+            href=promql_href(row["promql"], view),
+            title=sentence("subscription.evidence.query_hint"),
+        )
         query.append(html.Div([shown, console, copy_button(row["promql"])], className="promql"))
     return html.Li(
         [
@@ -104,14 +110,17 @@ def missing(verdict: dict) -> list[html.Section]:
         return []
     return [
         section(
-            "Missing evidence",
+            sentence("label.missing_evidence"),
             [
                 html.Ul(
                     [
                         html.Li(
                             [
                                 html.P(_capital(fmt.name(row["what"], 600))),
-                                html.P([html.Strong("Fix: "), fmt.name(row["fix"], 600)], className="facts"),
+                                html.P(
+                                    [html.Strong(sentence("label.fix_colon")), fmt.name(row["fix"], 600)],
+                                    className="facts",
+                                ),
                             ]
                         )
                         for row in rows

@@ -22,7 +22,7 @@ def limits_table(limits: list[KnownLimit], key: SubscriptionPartition) -> html.S
     )
     if not limits or all(limit.set_by is None for limit in limits):
         return section(
-            "Limits",
+            sentence("label.limits"),
             [
                 html.P(sentence("subscription.limits.unread"), className="quiet"),
                 html.P(sentence("subscription.limits.unread_fix"), className="facts"),
@@ -39,7 +39,11 @@ def limits_table(limits: list[KnownLimit], key: SubscriptionPartition) -> html.S
                     [
                         html.Strong(limit.name),
                         f": {limit.amount()}"
-                        + (" per segment" if is_scalable(key.topic) and limit.level != "broker" else "")
+                        + (
+                            sentence("label.per_segment")
+                            if is_scalable(key.topic) and limit.level != "broker"
+                            else ""
+                        )
                         + (f" = {limit.speed()}" if limit.period_s not in (None, 1) else ""),
                     ]
                 ),
@@ -54,7 +58,7 @@ def limits_table(limits: list[KnownLimit], key: SubscriptionPartition) -> html.S
         notes.append(html.P(sentence("subscription.limits.without", names=without), className="facts"))
     if unseen:
         notes.append(html.P(sentence("subscription.limits.unseen", names=unseen), className="facts"))
-    return section("Limits", [html.Ul(rows, className="limits"), *notes], tools=more)
+    return section(sentence("label.limits"), [html.Ul(rows, className="limits"), *notes], tools=more)
 
 
 def _facts(limit: KnownLimit) -> list[str]:

@@ -33,13 +33,13 @@ def crumbs(view: AnsweredWindow) -> html.Nav:
     ]
     return html.Nav(
         [
-            dcc.Link("← all subscriptions", href=SUBSCRIPTIONS_PATH),
+            dcc.Link(sentence("label.marked_all_subscriptions"), href=SUBSCRIPTIONS_PATH),
             html.Span(
                 [
                     html.Span([sentence("subscription.compare_with"), " "], className="quiet"),
                     *(
                         dcc.Link(
-                            f"its {by}",
+                            sentence(f"label.its.{by}"),
                             href=RollupsAddress(
                                 by,
                                 clusters=(key.cluster,),
@@ -79,14 +79,14 @@ def download_links(view: AnsweredWindow) -> html.Span:
         "end_ms": None,
     }
     links = [
-        ("incident bundle", f"/export/incident.zip?{query(**window)}"),
-        ("minutes (CSV)", f"/export/table/signals.csv?{ranged}"),
-        ("minutes (Parquet)", f"/export/table/signals.parquet?{ranged}"),
-        ("verdicts (CSV)", f"/export/table/verdicts.csv?{ranged}"),
-        ("notebook", f"/export/notebook.ipynb?{ranged}"),
+        (sentence("label.incident_bundle"), f"/export/incident.zip?{query(**window)}"),
+        (sentence("label.minutes_csv"), f"/export/table/signals.csv?{ranged}"),
+        (sentence("label.minutes_parquet"), f"/export/table/signals.parquet?{ranged}"),
+        (sentence("label.verdicts_csv"), f"/export/table/verdicts.csv?{ranged}"),
+        (sentence("label.notebook"), f"/export/notebook.ipynb?{ranged}"),
     ]
     if view.verdict:
-        links.insert(1, ("verdict (JSON)", f"/export/verdict.json?{query(**window)}"))
+        links.insert(1, (sentence("label.verdict_json"), f"/export/verdict.json?{query(**window)}"))
     return downloads(links)
 
 
@@ -98,7 +98,7 @@ def range_of_page(view: AnsweredWindow) -> html.Div:
 
     # Shown by the browser while the charts are zoomed: the same range with every minute.
     zoomed = html.A(
-        "open the zoom",
+        sentence("label.open_the_zoom"),
         id="subscription-zoom-open",
         href="/subscription",
         className="range-link",

@@ -15,14 +15,13 @@ from throttlescope.app.web.components.parts import cause_badge, hostile_sentence
 from throttlescope.app.web.components.shell import explained, panel
 from throttlescope.app.web.live import DEADLINE_S, Live
 from throttlescope.app.web.pages.subscription.page_state import PageState
-from throttlescope.app.web.pages.subscription.slow_button import register_button
+from throttlescope.app.web.pages.subscription.slow_button import register_button, slow_button
 from throttlescope.models.backlog_age import backlog_age
 from throttlescope.models.messages.catalogue import sentence
 
 if TYPE_CHECKING:
     from throttlescope.app.services.diagnose_now import NowAnswer
 
-_LABEL = "Diagnose now"
 #: Where :func:`~throttlescope.app.server.app.create_app` puts the sources, among Flask's extensions.
 LIVE = "throttlescope-live"
 
@@ -36,10 +35,14 @@ def button(live: Live | None) -> list:
     """The button; without a source it is disabled and says what to configure."""
     if live is not None and live.can_diagnose:
         title = sentence("subscription.now.hint", deadline_s=DEADLINE_S)
-        return [html.Button(_LABEL, id="subscription-now-ask", className="action", title=title)]
+        label, waiting = sentence("label.diagnose_now"), sentence("subscription.now.running")
+        return [slow_button("subscription-now-ask", label, waiting, title=title)]
     return [
         html.Button(
-            _LABEL, className="action", disabled=True, **{"aria-describedby": "subscription-now-why"}
+            sentence("label.diagnose_now"),
+            className="action",
+            disabled=True,
+            **{"aria-describedby": "subscription-now-why"},
         ),
         html.Span(
             sentence("subscription.now.no_source"),
@@ -58,8 +61,6 @@ def register(app: Dash) -> None:
     register_button(
         app,
         "subscription-now-ask",
-        _LABEL,
-        sentence("subscription.now.running"),
         Output("subscription-now", "children"),
         explained(lambda data: diagnosis_card(live, data)),
     )
@@ -107,11 +108,14 @@ def card(found: NowAnswer):
         [
             html.Div(
                 [
-                    html.Strong("Now"),
+                    html.Strong(sentence("label.now_title")),
                     cause_badge(verdict.cause.word),
                     html.Span(verdict.sure, className="sure"),
                     html.Span(
-                        f"window {fmt.between(row['window_start_ms'], row['window_end_ms'])}",
+                        sentence(
+                            "label.window_between",
+                            range=fmt.between(row["window_start_ms"], row["window_end_ms"]),
+                        ),
                         className="answer-window",
                     ),
                 ],
@@ -121,7 +125,15 @@ def card(found: NowAnswer):
             html.P(f"{verdict.since} {verdict.backlog}"),
             *_reasons(verdict),
             *_slow_consumers(found),
-            html.P([html.Strong("First: "), verdict.first, " ", html.Strong("Caution: "), verdict.never]),
+            html.P(
+                [
+                    html.Strong(sentence("label.first_colon")),
+                    verdict.first,
+                    " ",
+                    html.Strong(sentence("label.caution_colon")),
+                    verdict.never,
+                ]
+            ),
             foot,
         ],
         className="result now-card",
@@ -132,13 +144,18 @@ def card(found: NowAnswer):
 
 def _reasons(verdict: VerdictAnswer) -> list:
     rows = [html.Li(hostile_sentence(text)) for text in verdict.why]
-    rows += [html.Li(["Against it: ", hostile_sentence(text)]) for text in verdict.against]
+    rows += [
+        html.Li([sentence("label.against_it_colon"), hostile_sentence(text)]) for text in verdict.against
+    ]
     return [html.Ul(rows)] if rows else []
 
 
 def _slow_consumers(found: NowAnswer) -> list:
     """Who of the consumers is slow."""
-    return [html.P(["Consumers: ", hostile_sentence(one.text)]) for one in found.slowest.values()]
+    return [
+        html.P([sentence("label.consumers_colon"), hostile_sentence(one.text)])
+        for one in found.slowest.values()
+    ]
 
 
 def _minutes(found: NowAnswer, row: dict) -> pd.DataFrame:

@@ -125,7 +125,10 @@ def never_seen(address: SubscriptionAddress) -> html.Div:
     key = address.subscription
     return html.Div(
         [
-            html.Div(dcc.Link("← all subscriptions", href=SUBSCRIPTIONS_PATH), className="crumbs"),
+            html.Div(
+                dcc.Link(sentence("label.marked_all_subscriptions"), href=SUBSCRIPTIONS_PATH),
+                className="crumbs",
+            ),
             _head(address, None),
             panel(
                 sentence("subscription.never_seen.title"),
@@ -216,13 +219,13 @@ def _actions(view: AnsweredWindow, live: Live | None) -> html.Div:
     return html.Div(
         [
             *advice.button(view.verdict),
-            dcc.Link("What-if lab", href=what_if_href(view), className="action"),
+            dcc.Link(sentence("label.what_if_lab"), href=what_if_href(view), className="action"),
             *now.button(live),
             *backlog_analysis.button(live, view.address.subscription.subscription),
         ],
         className="actions",
         role="group",
-        **{"aria-label": "next steps"},
+        **{"aria-label": sentence("label.next_steps")},
     )
 
 
@@ -234,7 +237,11 @@ def _head(address: SubscriptionAddress, hash_range: str | None) -> html.Div:
     key = address.subscription
     hashes = "" if hash_range is None else f" (hashes {hash_range})"
     remote = remote_cluster(key.subscription)
-    kind, named = ("Subscription ", key.subscription) if remote is None else ("Replicator to ", remote)
+    kind, named = (
+        (sentence("label.subscription_title"), key.subscription)
+        if remote is None
+        else (sentence("label.replicator_to"), remote)
+    )
     return html.Div(
         [
             html.H1([html.Span(kind, className="quiet"), hostile(named)]),

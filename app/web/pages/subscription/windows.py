@@ -19,31 +19,51 @@ from throttlescope.app.web.pages.subscription.content import SubscriptionView
 from throttlescope.app.web.pages.subscription.page_state import PageState
 from throttlescope.models.messages.catalogue import sentence
 
-_WINDOW = {"field": "window", "headerName": "Window", "width": 290, "cellRenderer": "SubscriptionLink"}
-_COLUMNS = [
-    {"field": "cause", "headerName": "Cause", "cellRenderer": "CauseBadge", "width": 260},
-    {"field": "confidence", "headerName": "Confidence", "width": 110, "type": "rightAligned"},
-    {"field": "backlog", "headerName": "Backlog, entries", "width": 125, "type": "rightAligned"},
-    {"field": "growth", "headerName": "Change", "width": 100, "type": "rightAligned"},
-    {"field": "naive", "headerName": "Naive rule says", "width": 160},
-    {
-        "field": "reason",
-        "headerName": "Strongest evidence",
-        "flex": 1,
-        "minWidth": 250,
-        "tooltipField": "reason",
-    },
-]
+
+def _window() -> dict:
+    return {
+        "field": "window",
+        "headerName": sentence("label.window"),
+        "width": 290,
+        "cellRenderer": "SubscriptionLink",
+    }
+
+
+def _columns() -> list:
+    return [
+        {"field": "cause", "headerName": sentence("label.cause"), "cellRenderer": "CauseBadge", "width": 260},
+        {
+            "field": "confidence",
+            "headerName": sentence("label.confidence"),
+            "width": 110,
+            "type": "rightAligned",
+        },
+        {
+            "field": "backlog",
+            "headerName": sentence("label.backlog_entries_title"),
+            "width": 125,
+            "type": "rightAligned",
+        },
+        {"field": "growth", "headerName": sentence("label.change"), "width": 100, "type": "rightAligned"},
+        {"field": "naive", "headerName": sentence("label.naive_rule_says"), "width": 160},
+        {
+            "field": "reason",
+            "headerName": sentence("label.strongest_evidence"),
+            "flex": 1,
+            "minWidth": 250,
+            "tooltipField": "reason",
+        },
+    ]
 
 
 def windows(view: SubscriptionView) -> html.Section:
     """The table; the server gives its rows as it is scrolled."""
     return section(
-        "Windows",
+        sentence("label.windows"),
         [
             served_grid(
                 "subscription-windows",
-                columns=[_WINDOW, *_COLUMNS],
+                columns=[_window(), *_columns()],
                 sortable=False,
                 height=f"{min(420, 42 + 32 * len(view.verdicts))}px",
                 options={

@@ -46,14 +46,14 @@ def certainty(view: LabView) -> html.Section:
                 drained=fmt.exact(view.window.drained_below_entries),
             ),
         ),
-        ("Arrivals", whatif.arrivals(answer, PAGE)),
-        ("Consumer capacity", whatif.capacity(run.capacity, PAGE)),
-        ("Curves", sentence("what_if_page.certainty.curves")),
-        ("Bands", sentence("what_if_page.certainty.bands")),
+        (sentence("label.arrivals"), whatif.arrivals(answer, PAGE)),
+        (sentence("label.consumer_capacity"), whatif.capacity(run.capacity, PAGE)),
+        (sentence("label.curves"), sentence("what_if_page.certainty.curves")),
+        (sentence("label.bands"), sentence("what_if_page.certainty.bands")),
     ]
     notes = [html.Li(hostile_sentence(note.text)) for note in run.notes]
     return section(
-        "Certainty",
+        sentence("label.certainty"),
         [
             html.Dl(
                 [part for name, text in basis for part in (html.Dt(name), html.Dd(text))],
@@ -61,5 +61,5 @@ def certainty(view: LabView) -> html.Section:
             ),
             *([html.Ul(notes, className="what-if-notes")] if notes else []),
         ],
-        note=f"run {view.chosen.letter}" if view.chosen.has_change else None,
+        note=sentence("label.run_letter", letter=view.chosen.letter) if view.chosen.has_change else None,
     )

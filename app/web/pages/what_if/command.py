@@ -64,8 +64,8 @@ def _body(run: LabRun, view: LabView) -> list:
                     fmt.name(command.place.text, 300),
                 ]
             ),
-            command_line("do", command.do),
-            command_line("roll back", command.undo),
+            command_line(sentence("label.do"), command.do),
+            command_line(sentence("label.roll_back"), command.undo),
             html.Ul([html.Li(fmt.name(note.text, 300)) for note in command.notes], className="what-if-notes"),
         ]
     if run.change.limits and not parts:

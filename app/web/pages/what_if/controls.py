@@ -37,7 +37,7 @@ def controls(observed: Observed, scales: Mapping[str, Scale], text: str) -> html
         className="what-if-more",
     )
     return section(
-        "Change",
+        sentence("label.change"),
         [
             html.P(
                 [html.Span(id="what-if-moves"), " ", sentence("what_if_page.controls.hint")],
@@ -62,7 +62,7 @@ def position(scale: Scale, value: float | None) -> int:
 
 
 def _control(observed: Observed, scale: Scale, text: str | None) -> html.Div:
-    label, unit = run_text.LABELS[scale.key]
+    label, unit = run_text.lever_labels()[scale.key]
     at = position(scale, _number(scale, text))
     return html.Div(
         [
@@ -109,7 +109,7 @@ def _as_it_is(observed: Observed, scale: Scale) -> str:
     level = scale.key.partition(".")[0]
     period_s = own_limits(observed, Change()).get(level, {}).get("period_s")
     if scale.key.endswith("period_s") and scale.now is None:
-        return "no limit"
+        return sentence("label.no_limit")
     return run_text.amount(scale.now, scale.key, period_s)
 
 
@@ -129,7 +129,13 @@ def _number(scale: Scale, text: str | None) -> float | None:
 def _plain(scale: Scale) -> str:
     """The placeholder of an empty field."""
     if scale.now is None:
-        return "none" if scale.liftable else "-" if scale.key.endswith("period_s") else "not seen"
+        return (
+            "none"
+            if scale.liftable
+            else "-"
+            if scale.key.endswith("period_s")
+            else sentence("label.not_seen")
+        )
     return f"{scale.now:.6g}" if scale.now < 1e6 else f"{scale.now:.0f}"
 
 

@@ -15,7 +15,6 @@ _BEYOND, _AHEAD = 1.3, 0.75
 #: Lengths that a future is drawn in: the axis stays while a slider moves.
 _LENGTHS_S = (60, 300, 900, 1_800, 3_600, 7_200, 14_400, 21_600, 43_200, 86_400)
 _POINTS = 1_500
-_AS_IS = sentence("what_if_page.runs.as_is")
 
 
 def figure(view: LabView) -> go.Figure:
@@ -27,7 +26,11 @@ def figure(view: LabView) -> go.Figure:
     ahead_s = 0 if view.address.when == "start" else drawn_s(view)
     curves = []
     if view.address.when == "end":
-        curves.append(_curve(view, _AS_IS, view.as_is.changed, AS_IS_LOOK, changed_ms, ahead_s))
+        curves.append(
+            _curve(
+                view, sentence("what_if_page.runs.as_is"), view.as_is.changed, AS_IS_LOOK, changed_ms, ahead_s
+            )
+        )
     for run, look in zip(view.runs, RUN_LOOKS, strict=False):
         if run.answer is not None and run.has_change:
             curves.append(_curve(view, run.letter, run.answer.changed, look, changed_ms, ahead_s))

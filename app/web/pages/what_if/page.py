@@ -32,6 +32,7 @@ from throttlescope.app.web.pages.what_if.run_comparison import runs_table
 from throttlescope.app.web.pages.what_if.window import head, place
 from throttlescope.ingest.core.errors import InputError
 from throttlescope.models.messages.catalogue import sentence
+from throttlescope.models.messages.language import current
 
 TITLE = "What-if"
 
@@ -208,7 +209,7 @@ def _with_hint(build, query: str | None):
         if "samples" not in error.what.lower():
             raise
         facts = [
-            f"{label}: {value}" for label, value in (("Got", error.got), ("Expected", error.expected), ("Next", error.fix)) if value is not None
+            f"{label}: {value}" for label, value in ((sentence("label.got"), error.got), (sentence("label.expected"), error.expected), (sentence("label.next"), error.fix)) if value is not None
         ]  # fmt: skip
         return html.Div(
             [
@@ -267,6 +268,7 @@ def _search(windows: Windows, query: str | None, lever: str | None, target: str 
     return Search(
         windows.lake_path, windows.versions(), str(address.name), address.subscription.cluster, window.start_ms, window.end_ms,
         lever or ANY, AHEADS_S[address.ahead] if lever == EXACT else target_s,
+        language=current(),
         **({"change": " ".join(settings_of(address.runs[address.chosen])), "when": address.when} if lever == EXACT else {}),
     )  # fmt: skip
 

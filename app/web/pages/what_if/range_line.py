@@ -38,12 +38,14 @@ def range_line(view: LabView) -> html.Div:
         ),
     ]
     ahead = [_choice(word, replace(address, ahead=word).href(), word == address.ahead) for word in AHEADS_S]
-    far = [html.Span("look ahead", className="quiet"), *ahead] if address.when == "end" else []
+    far = (
+        [html.Span(sentence("label.look_ahead"), className="quiet"), *ahead] if address.when == "end" else []
+    )
     return html.Div(
         [
             bar,
             html.Div(
-                [html.Span("changed", className="quiet"), *begin, *far],
+                [html.Span(sentence("label.changed"), className="quiet"), *begin, *far],
                 className="range-bar what-if-when",
                 role="navigation",
                 **{"aria-label": sentence("what_if_page.changed_from.label")},

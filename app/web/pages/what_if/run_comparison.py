@@ -17,16 +17,21 @@ from throttlescope.app.web.pages.what_if.run_text import PAGE
 from throttlescope.models.messages.catalogue import sentence
 from throttlescope.models.throttling.replay import Change, ReplayAnswer
 
-_AHEAD = (
-    "Run",
-    "Change",
-    sentence("what_if_page.runs.drained_after"),
-    "Best to worst",
-    "Dispatched",
-    "Limited by",
-    "Next limit",
-)
-_PAST = ("Run", "Change", "Largest, entries", "At the end, entries", "Gone after", "Dispatched", "Used most", "Next limit")  # fmt: skip
+
+def _ahead() -> tuple:
+    return (
+        sentence("label.run"),
+        sentence("label.change"),
+        sentence("what_if_page.runs.drained_after"),
+        sentence("label.best_to_worst"),
+        sentence("label.dispatched"),
+        sentence("label.limited_by"),
+        sentence("label.next_limit"),
+    )
+
+
+def _past() -> tuple:
+    return (sentence("label.run"), sentence("label.change"), sentence("label.largest_entries"), sentence("label.at_the_end_entries"), sentence("label.gone_after"), sentence("label.dispatched"), sentence("label.used_most"), sentence("label.next_limit"))  # fmt: skip
 
 
 def runs_table(view: LabView) -> html.Section:
@@ -42,7 +47,11 @@ def runs_table(view: LabView) -> html.Section:
         else sentence("what_if_page.runs.ahead", ahead=view.address.ahead)
     )
     tail = [_add(view)] if len(view.runs) < MOST_RUNS and view.runs[-1].has_change else []
-    return section("Runs", [plain_table(_PAST if past else _AHEAD, rows), *_errors(view), *tail], note=note)
+    return section(
+        sentence("label.runs"),
+        [plain_table(_past() if past else _ahead(), rows), *_errors(view), *tail],
+        note=note,
+    )
 
 
 def _row(view: LabView, run: LabRun | None, answer: ReplayAnswer | None, change: Change) -> list:
@@ -53,7 +62,7 @@ def _row(view: LabView, run: LabRun | None, answer: ReplayAnswer | None, change:
             html.Span(sentence("what_if_page.runs.not_run"), className="what-if-bad"),
             *["-"] * (5 if view.address.when == "end" else 6),
         ]
-    what = whatif.changes(answer.observed, change, PAGE) or ["nothing"]
+    what = whatif.changes(answer.observed, change, PAGE) or [sentence("label.nothing_heading")]
     clauses = html.Span([html.Span(clause, className="what-if-clause") for clause in what])
     forecast = answer.changed
     outlook = whatif.main(forecast)
@@ -87,7 +96,11 @@ def _row(view: LabView, run: LabRun | None, answer: ReplayAnswer | None, change:
 def _between(values: list[float]) -> html.Span:
     """The likeliest, with the least and the most in small."""
     low, high = min(values), max(values)
-    around = f" ({fmt.short(low)} to {fmt.short(high)})" if fmt.short(low) != fmt.short(high) else ""
+    around = (
+        f" ({sentence('label.range_words', low=fmt.short(low), high=fmt.short(high))})"
+        if fmt.short(low) != fmt.short(high)
+        else ""
+    )
     return html.Span([fmt.short(values[0]), html.Span(around, className="quiet")])
 
 
@@ -146,9 +159,9 @@ def _errors(view: LabView) -> list[html.Div]:
             fmt.name(run.error.what, 300) + ". ",
         ]
         for label, value in (
-            ("Got: ", run.error.got),
-            ("Accepted: ", run.error.expected),
-            ("Next: ", run.error.fix),
+            (sentence("label.got_colon"), run.error.got),
+            (sentence("label.accepted_colon"), run.error.expected),
+            (sentence("label.next_colon"), run.error.fix),
         ):
             if value is not None:
                 parts += [

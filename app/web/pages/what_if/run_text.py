@@ -4,28 +4,34 @@ from __future__ import annotations
 
 from throttlescope.app.presentation import format as fmt
 from throttlescope.app.presentation.whatif import ValueStyle
+from throttlescope.models.messages.catalogue import sentence
 
-#: What can be changed, in the order of the page: name and unit.
-LABELS = {
-    "subscription.msg": ("Subscription limit, messages", "msg per period"),
-    "subscription.bytes": ("Subscription limit, bytes", "B per period"),
-    "subscription.period_s": ("Subscription period", "s"),
-    "topic.msg": ("Topic limit, messages", "msg per period"),
-    "topic.bytes": ("Topic limit, bytes", "B per period"),
-    "topic.period_s": ("Topic period", "s"),
-    "broker.msg": ("Broker limit, messages", "msg per 1 s"),
-    "broker.bytes": ("Broker limit, bytes", "B per 1 s"),
-    "consumers": ("Consumers", "connected"),
-    "processing_ms": ("Processing time", "ms per message"),
-    "load": ("Load", "times the publish rate"),
-    "batch_msg": ("Batching", "msg per entry"),
-}
+
+def lever_labels() -> dict:
+    """What can be changed, in the order of the page: name and unit."""
+    return {
+        "subscription.msg": (
+            sentence("label.subscription_limit_messages"),
+            sentence("label.unit.msg_per_period"),
+        ),
+        "subscription.bytes": (sentence("label.subscription_limit_bytes"), sentence("label.b_per_period")),
+        "subscription.period_s": (sentence("label.subscription_period"), "s"),
+        "topic.msg": (sentence("label.topic_limit_messages"), sentence("label.unit.msg_per_period")),
+        "topic.bytes": (sentence("label.topic_limit_bytes"), sentence("label.b_per_period")),
+        "topic.period_s": (sentence("label.topic_period"), "s"),
+        "broker.msg": (sentence("label.broker_limit_messages"), sentence("label.unit.msg_per_second")),
+        "broker.bytes": (sentence("label.broker_limit_bytes"), sentence("label.b_per_1_s")),
+        "consumers": (sentence("label.consumers"), sentence("label.unit.connected")),
+        "processing_ms": (sentence("label.processing_time"), sentence("label.unit.ms_per_message")),
+        "load": (sentence("label.load"), sentence("label.unit.times_publish_rate")),
+        "batch_msg": (sentence("label.batching"), sentence("label.unit.msg_per_entry")),
+    }
 
 
 def amount(value: float | None, key: str, period_s: float | None = None) -> str:
     """A value in its unit: ``800 msg per 1 s``, ``1 MiB per 10 s``, ``none``."""
     if value is None:
-        return "none" if key.endswith((".msg", ".bytes")) else fmt.MISSING
+        return "none" if key.endswith((".msg", ".bytes")) else fmt.missing()
     if key.endswith(".msg"):
         return f"{fmt.exact(value)} msg per {period_s or 1:g} s"
     if key.endswith(".bytes"):

@@ -29,18 +29,18 @@ def form(address: WhatIfAddress, window: LabWindow) -> html.Section:
         {"value": ANY, "label": sentence("what_if_page.search.any")},
         {"value": EXACT, "label": sentence("what_if_page.search.exact")},
         *(
-            {"value": key, "label": run_text.LABELS[key][0]}
+            {"value": key, "label": run_text.lever_labels()[key][0]}
             for key, scale in there.items()
             if _can(key, scale.now)
         ),
     ]
     return section(
-        "Search",
+        sentence("label.search"),
         [
             html.Div(
                 [
                     dmc.Select(
-                        id="what-if-lever", label="Which value of", data=levers, value=ANY, allowDeselect=False, size="xs",
+                        id="what-if-lever", label=sentence("label.which_value_of"), data=levers, value=ANY, allowDeselect=False, size="xs",
                         comboboxProps={"withinPortal": False},
                     ),
                     dmc.Select(
@@ -48,7 +48,7 @@ def form(address: WhatIfAddress, window: LabWindow) -> html.Section:
                         data=[{"value": str(seconds), "label": text} for text, seconds in TARGETS_S.items()],
                         comboboxProps={"withinPortal": False},
                     ),
-                    html.Button("Search", id="what-if-start", className="shell-button what-if-start"),
+                    html.Button(sentence("label.search"), id="what-if-start", className="shell-button what-if-start"),
                 ],
                 className="what-if-form",
             ),
@@ -86,7 +86,7 @@ def shown(found: SearchProgress) -> html.Div:
                 html.Div(
                     [
                         html.Span(sentence("what_if_page.search.progress", percent=share, duration=fmt.duration(1000 * found.seconds)), className="quiet"),
-                        html.Button("Cancel", id="what-if-cancel", className="shell-button"),
+                        html.Button(sentence("label.cancel"), id="what-if-cancel", className="shell-button"),
                     ],
                     className="what-if-progress",
                 ),
@@ -112,13 +112,13 @@ def _title(found: SearchProgress) -> str:
     target = fmt.duration(1000 * search.target_s)
     if search.lever == ANY:
         return sentence("what_if_page.search.title.any", target=target)
-    lever = run_text.LABELS[search.lever][0].lower()
+    lever = run_text.lever_labels()[search.lever][0].lower()
     return sentence("what_if_page.search.title.values", lever=lever, target=target)
 
 
 def _sweep(title: str, document: dict) -> html.Div:
     key, enough = document["lever"], document["enough"]
-    label, unit = run_text.LABELS[key]
+    label, unit = run_text.lever_labels()[key]
     if enough is None:
         answer = [html.Strong(sentence("what_if_page.search.no_value", number=len(document["points"])))]
     else:
@@ -151,7 +151,7 @@ def _exact(title: str, document: dict) -> html.Div:
         )
         if not one["seen"] and one["latest_s"] is None:
             likely = sentence("what_if_page.search.at_the_earliest", length=likely)
-        between = first if first == last else f"{first} to {last}"
+        between = first if first == last else sentence("label.range_words", low=first, high=last)
         rows.append(
             [
                 name,
@@ -162,10 +162,10 @@ def _exact(title: str, document: dict) -> html.Div:
             ]
         )
     head = (
-        "Run",
+        sentence("label.run"),
         sentence("what_if_page.runs.drained_after"),
-        "Best to worst",
-        "Dispatched",
+        sentence("label.best_to_worst"),
+        sentence("label.dispatched"),
         sentence("what_if_page.search.peak"),
     )
     return html.Div([html.P(html.Strong(title)), plain_table(head, rows)])

@@ -22,7 +22,7 @@ def find_box(search: str) -> html.Div:
     """The head of the page without a subscription; its list is filled by a callback."""
     return html.Div(
         [
-            html.H1("What if"),
+            html.H1(sentence("label.what_if")),
             html.P(
                 sentence("what_if_page.find.about"),
                 className="identity",
@@ -30,7 +30,7 @@ def find_box(search: str) -> html.Div:
             html.Div(
                 dmc.TextInput(
                     id="what-if-search",
-                    label="Which subscription?",
+                    label=sentence("label.which_subscription"),
                     placeholder=sentence("what_if_page.find.words"),
                     value=search,
                     debounce=250,
@@ -52,12 +52,16 @@ def found(reader: LakeReader, search: str):
             return panel(sentence("what_if_page.find.none"), [sentence("what_if_page.find.none_fix")])
         return no_verdicts(reader.lake_path)
     table = plain_table(
-        ("Subscription", "Now", "Backlog, entries"),
+        (
+            sentence("label.subscription"),
+            sentence("label.now_title"),
+            sentence("label.backlog_entries_title"),
+        ),
         [
             [
                 subscription_link(row, _lab(row)),
                 cause_badge(row["cause"], row["limiter"]),
-                fmt.MISSING
+                fmt.missing()
                 if fmt.is_missing(row["backlog_entries"])
                 else fmt.short(round(row["backlog_entries"])),
             ]

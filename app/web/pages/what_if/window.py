@@ -45,7 +45,7 @@ def place(address: WhatIfAddress, window: LabWindow) -> html.Div:
                         [
                             html.Div(id="what-if-said", className="what-if-said"),
                             section(
-                                "Backlog",
+                                sentence("label.backlog_title"),
                                 [graph],
                                 note=sentence("what_if_page.backlog.note"),
                                 tools=save_buttons("what-if"),
