@@ -28,10 +28,11 @@ LAYERS = (
     ("services",),
     ("presentation",),
     ("incident", "rules_export"),
+    ("notifications",),
     ("cli", "web", "server", "notebook"),
 )
 LEVEL = {package: level for level, packages in enumerate(LAYERS) for package in packages}
-#: Packages of one level that may import each other, in this direction only. The command line starts the server, which mounts the web app.
+#: Packages of one level that may import each other, in this direction only. The command line starts the servers, and the HTTP server mounts the web app.
 COMPOSERS = {("queries", "pipeline"), ("cli", "server"), ("server", "web")}
 #: Two ideas of one name, each the word of its field: a bound of a rule, and a level of TDMQ's throttling.
 SHARED_CLASS_NAMES = {"Threshold"}
