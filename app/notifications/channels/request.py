@@ -10,9 +10,9 @@ from typing import Any
 from throttlescope.app.notifications.wording import Notification, WordedChange
 from throttlescope.models.messages.catalogue import sentence
 
-#: What makes links, mentions, bold text and code for these robots, as the full-width sign that looks alike: not all of their clients
-#: know a backslash as an escape, and then it would be in the text.
-_HARMLESS = str.maketrans("\\`*[]<", "＼｀＊［］＜")
+#: What makes links, mentions, bold text and code for these robots, as the full-width sign that looks alike (0xFEE0 further): not all of
+#: their clients know a backslash as an escape, and then it would be in the text.
+_HARMLESS = {ord(sign): ord(sign) + 0xFEE0 for sign in "\\`*[]<"}
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ MAX_AGE_MS = 6 * 3_600_000
 def settings(url, *, secret=False, **changed):
     channel = {"type": "webhook", "url": url, "timeout": "1s", **changed.pop("channel", {})}
     if secret:
-        channel["secret_env"] = "HOOK_SECRET"
+        channel["secret_env"] = "HOOK_SECRET"  # noqa: S105
     return Notifications(
         channels={"ops": channel}, **{"advice_within": "0s", "page_url": "https://scope.example", **changed}
     )
