@@ -54,7 +54,7 @@ class EvidenceItem(BaseModel):
     promql: str | None = Field(description="shows it in Prometheus")
 
 
-class MissingEvidence(BaseModel):
+class MissingItem(BaseModel):
     """What would raise the confidence."""
 
     what: str
@@ -101,7 +101,7 @@ class Explanation(BaseModel):
     why: list[str] = Field(description="the strongest evidence for it")
     against: list[str]
     evidence: list[EvidenceItem]
-    missing_evidence: list[MissingEvidence]
+    missing_evidence: list[MissingItem]
     first_step: str | None
     will_not_help: str | None
     known_bugs: list[str]

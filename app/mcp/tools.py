@@ -331,7 +331,7 @@ def _verdict_parts(verdict: Mapping[str, Any] | None) -> dict[str, Any]:
         "window_end": format_time(verdict["window_end_ms"]),
         "rules_version": verdict["rules_version"],
         "evidence": [answers.EvidenceItem(**{name: one[name] for name in names}) for one in shown],
-        "missing_evidence": [answers.MissingEvidence(**one) for one in verdict["missing_evidence"] or ()],
+        "missing_evidence": [answers.MissingItem(**one) for one in verdict["missing_evidence"] or ()],
     }
 
 
