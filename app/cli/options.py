@@ -188,6 +188,23 @@ Recompute = Annotated[
 ]
 
 
+Notify = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--notify",
+        metavar="NAME|URL",
+        help="When it is done, send what changed to a channel of the configuration, to all of them (all), or to the webhook at "
+        "this address. Repeatable.",
+    ),
+]
+NotifyMaxAge = Annotated[
+    str | None,
+    typer.Option(
+        "--notify-max-age",
+        metavar="DURATION",
+        help="Send backlogs seen this long ago or later. Default: max_age in [notifications] of the configuration, else 6h.",
+    ),
+]
 Tables = Annotated[
     list[str] | None,
     typer.Option("--table", metavar="NAME", help="Only this table. Repeatable. Default: every table."),

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     import typer
 
     from throttlescope.app.config import Settings
+    from throttlescope.app.notifications.notifier import Notifier
     from throttlescope.app.pipeline.request import RunRequest
     from throttlescope.app.presentation.progress import TerminalProgress
     from throttlescope.ingest.lake import Lake
@@ -274,6 +275,28 @@ def run_request(command: str, options: CommandOptions) -> RunRequest:
         reset_watermark=given.get("reset_watermark", False),
         debug=given["debug"],
     )
+
+
+def notifier_of(options: CommandOptions, settings: Settings, wanted: Sequence[str] | None) -> Notifier | None:
+    """What sends messages to the channels that were requested; None where none was.
+
+    Raises
+    ------
+    InputError
+        There is no such channel, or its address or secret cannot be read.
+    """
+    if not wanted:
+        return None
+    from throttlescope.app.notifications.delivery import open_channels
+    from throttlescope.app.notifications.notifier import Notifier
+    from throttlescope.ingest.lake import Lake
+
+    notifications = settings.notifications
+    max_age_ms = notifications.max_age
+    if options.given.get("notify_max_age") is not None:
+        max_age_ms = options.duration_ms("notify_max_age", "--notify-max-age must be more than 0")
+    channels = open_channels(notifications, wanted)
+    return Notifier(Lake(settings.lake.absolute()), notifications, channels, max_age_ms)
 
 
 def diagnosis_request(options: CommandOptions) -> RunRequest:

@@ -33,6 +33,11 @@ class SourceRun:
     result: RunResult | Chunked
     missed: CaughtUp | None = None
 
+    @property
+    def clusters(self) -> tuple[str, ...]:
+        """Clusters whose verdicts were computed."""
+        return tuple(self.result.clusters)
+
     def as_dict(self) -> dict[str, Any]:
         """As it is printed in JSON."""
         return self.result.as_dict() | ({} if self.missed is None else {"missed": self.missed.as_dict()})

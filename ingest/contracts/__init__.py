@@ -5,6 +5,7 @@ from throttlescope.ingest.contracts.episodes import EPISODES, INCIDENTS
 from throttlescope.ingest.contracts.forecasts import FORECASTS
 from throttlescope.ingest.contracts.incremental import COMPUTED, GAPS, WATERMARKS
 from throttlescope.ingest.contracts.latest import VERDICT_LATEST
+from throttlescope.ingest.contracts.notifications import NOTIFICATIONS
 from throttlescope.ingest.contracts.raw import LIMITS, POLICIES, SAMPLES, SERIES, TOPIC_STATS, TRUTH
 from throttlescope.ingest.contracts.results import SIGNALS, VERDICTS
 from throttlescope.ingest.contracts.runs import INGEST_RUNS, QUALITY, QUARANTINE, READMISSIONS
@@ -25,6 +26,7 @@ TABLES: dict[str, Table] = {
         INCIDENTS,
         FORECASTS,
         ANOMALIES,
+        NOTIFICATIONS,
         INGEST_RUNS,
         QUALITY,
         QUARANTINE,

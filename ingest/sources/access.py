@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import base64
 import contextlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
@@ -178,6 +178,12 @@ class Access:
             )
 
 
+def hidden(secrets: Iterable[str], quoted: str) -> str:
+    """The beginning of what a server says, which may repeat secrets of ours and may end inside one."""
+    known = sorted({one for one in secrets if len(one) >= _SHORTEST_SECRET}, key=len, reverse=True)
+    return _without_a_beginning(known, _without(known, quoted))
+
+
 def _without(secrets: list[str], text: str) -> str:
     for secret in secrets:
         text = text.replace(secret, _HIDDEN)
@@ -257,9 +263,7 @@ def explain(error: Exception, what: str, url: str, access: Access) -> SourceErro
             got=_reason(error),
             fix="give ca_file with the authority that signed its certificate, or cert_file if it requires a client certificate",
         )
-    timeouts = requests.Timeout | urllib3.exceptions.TimeoutError
-    refused = urllib3.exceptions.NewConnectionError  # urllib3 calls it a timeout, too
-    if any(isinstance(cause, timeouts) and not isinstance(cause, refused) for cause in _causes(error)):
+    if timed_out(error):
         return SourceError(
             f"{what} at {url} did not answer in time",
             got=f"nothing for {access.timeout_s:g} s",
@@ -282,6 +286,13 @@ def explain(error: Exception, what: str, url: str, access: Access) -> SourceErro
         got=_reason(error),
         fix="check the address, that the server runs, and that a firewall or proxy lets it through",
     )
+
+
+def timed_out(error: BaseException) -> bool:
+    """Whether a failure of the transport, or what it wraps, is that nothing came in time."""
+    timeouts = requests.Timeout | urllib3.exceptions.TimeoutError
+    refused = urllib3.exceptions.NewConnectionError  # urllib3 calls it a timeout, too
+    return any(isinstance(cause, timeouts) and not isinstance(cause, refused) for cause in _causes(error))
 
 
 def check_answer(answer: requests.Response, what: str) -> None:

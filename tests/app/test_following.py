@@ -364,6 +364,18 @@ def test_source_outage_is_retried_and_recovered(capsys, short_waits):
     assert (follower.stored, follower.latest_updates, len(kept)) == (1, 1, 2)
 
 
+def test_notifications_hear_of_judged_episodes(short_waits):
+    """Only of cycles that wrote episodes; the others have nothing new to tell."""
+    stop = threading.Event()
+    follower = Follower(stop, finished_cycle(), finished_cycle(episodes=0), finished_cycle(episodes=2))
+    follower.recent = SimpleNamespace(newest_ms=lambda: {"west": HOUR_MS, "east": HOUR_MS})
+    heard = []
+    follow(
+        [follower], 60_000, CycleLines(as_json=True, quiet=True), stop, lambda follower: None, heard.append
+    )
+    assert heard == [["east", "west"], ["east", "west"]]
+
+
 def test_source_without_pulsar_metrics_fails(capsys, short_waits):
     stop = threading.Event()
     other = EndlessFollower(stop, finished_cycle())
@@ -400,6 +412,7 @@ def test_following_resumes_at_the_lake_end(tmp_path):
         (("--follow", "soon"), "duration"),
         (("--follow", "1h"), "too long"),
         (("--follow", "10ms"), "too short"),
+        (("--follow", "60s", "--notify", "nobody"), "no such channel"),
     ],
 )
 def test_invalid_follow_options_are_refused(tmp_path, arguments, words):

@@ -18,6 +18,8 @@ from throttlescope.app.cli.options import (
     LakeFolder,
     Master,
     Match,
+    Notify,
+    NotifyMaxAge,
     Prometheus,
     PulsarAdmin,
     Quiet,
@@ -28,9 +30,10 @@ from throttlescope.app.cli.options import (
     TokenFile,
     Window,
 )
-from throttlescope.app.cli.settings import CommandOptions, run_request
+from throttlescope.app.cli.settings import CommandOptions, notifier_of, run_request
 
 if TYPE_CHECKING:
+    from throttlescope.app.notifications.notifier import Notifier
     from throttlescope.app.pipeline.request import RunRequest
 
 Follow = Annotated[
@@ -80,6 +83,8 @@ def run(
     since_watermark: SinceWatermark = False,
     reset_watermark: ResetWatermark = False,
     recompute: Recompute = False,
+    notify: Notify = None,
+    notify_max_age: NotifyMaxAge = None,
     reader: ReaderOption = None,
     master: Master = None,
     token_file: TokenFile = None,
@@ -105,6 +110,9 @@ def run(
     With --follow it keeps running until it is stopped (SIGTERM, Ctrl-C; exit code 0): verdicts of windows that slide by a minute,
     episodes and forecasts are at most two minutes behind. It begins at --start, by default where the lake ends, and prints a
     line per cycle (a JSON object per line with --format json). Limits are read every 15 minutes. No Spark is started.
+
+    With --notify messages are sent about backlogs that began, changed their cause or are gone, each once. A channel that does not
+    accept them is a warning and not an error: the exit code is the run's, and the next run tries again.
     """
     _run("run", CommandOptions(context))
 
@@ -143,13 +151,22 @@ def _run(command: str, options: CommandOptions) -> None:
     from throttlescope.app.services.source_run import run_source
 
     request = run_request(command, options)
+    # Before anything is read: a channel that does not exist is a mistake of the command.
+    notifier = notifier_of(options, request.settings, options.given.get("notify"))
     if options.given.get("follow") is not None:
-        return _follow(request, options)
-    write_run(run_source(request, progress=options.progress()), options)
+        return _follow(request, options, notifier)
+    found = run_source(request, progress=options.progress())
+    write_run(found, options)
+    if notifier is not None:
+        from throttlescope.app.notifications.notifier import report
+
+        report(notifier.notify(found.clusters), quiet=options.given["quiet"])
 
 
-def _follow(request: RunRequest, options: CommandOptions) -> None:
+def _follow(request: RunRequest, options: CommandOptions, notifier: Notifier | None) -> None:
+    from throttlescope.app.notifications.notifier import in_background
     from throttlescope.app.pipeline.follow.start import begin
 
     quiet, as_json = options.given["quiet"], options.format == Format.json
-    begin(request, options.duration_ms("follow"), quiet=quiet, as_json=as_json)
+    with in_background(notifier) as judged:
+        begin(request, options.duration_ms("follow"), quiet=quiet, as_json=as_json, judged=judged)

@@ -55,6 +55,7 @@ def follow(
     lines: CycleLines,
     stop: threading.Event,
     kept: Callable[[Follower], None] = lambda follower: None,
+    judged: Callable[[Sequence[str]], None] = lambda clusters: None,
 ) -> None:
     """Run cycles until ``stop`` is set.
 
@@ -64,6 +65,8 @@ def follow(
         Distance of two cycles' beginnings.
     kept : callable
         Called after a cycle that committed samples, and at the end.
+    judged : callable
+        Called with the source's clusters after a cycle that wrote their episodes. It must not wait.
 
     Raises
     ------
@@ -74,7 +77,7 @@ def follow(
 
     def run(follower: Follower) -> None:
         try:
-            _follow(follower, every_ms, lines, stop, kept)
+            _follow(follower, every_ms, lines, stop, kept, judged)
         except BaseException as error:
             failures.append(error)
             stop.set()
@@ -97,6 +100,7 @@ def _follow(
     lines: CycleLines,
     stop: threading.Event,
     kept: Callable[[Follower], None],
+    judged: Callable[[Sequence[str]], None],
 ) -> None:
     name = follower.source.name
     away_since_s: float | None = None
@@ -121,6 +125,8 @@ def _follow(
                 lines.cycle(done)
                 if done.samples_written is not None:
                     kept(follower)
+                if done.episodes is not None:
+                    judged(sorted(follower.recent.newest_ms()))
                 if done.behind:
                     continue
             stop.wait(_until_next_s(every_ms, time.time_ns() // 1_000_000))

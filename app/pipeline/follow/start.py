@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from throttlescope.app.pipeline.follow.cycle_log import CycleLines
@@ -23,7 +24,14 @@ if TYPE_CHECKING:
 RESUMED_MS = 6 * BLOCK_MS
 
 
-def begin(request: RunRequest, every_ms: int, *, quiet: bool, as_json: bool) -> None:
+def begin(
+    request: RunRequest,
+    every_ms: int,
+    *,
+    quiet: bool,
+    as_json: bool,
+    judged: Callable[[Sequence[str]], None] = lambda clusters: None,
+) -> None:
     """Follow all sources of a request.
 
     Parameters
@@ -32,6 +40,8 @@ def begin(request: RunRequest, every_ms: int, *, quiet: bool, as_json: bool) -> 
         ``start_ms`` None: from where the lake ends, at least from the hour before this one.
     every_ms : int
         Distance of two cycles.
+    judged : callable
+        Called with clusters whose episodes were written. It must not wait.
 
     Raises
     ------
@@ -71,7 +81,7 @@ def begin(request: RunRequest, every_ms: int, *, quiet: bool, as_json: bool) -> 
         _write(lake, manifests[follower.run_id], follower)
 
     with until_stopped(stop):
-        follow(followers, every_ms, lines, stop, kept)
+        follow(followers, every_ms, lines, stop, kept, judged)
 
 
 def resumed_ms(lake: Lake, now_ms: int) -> int:
