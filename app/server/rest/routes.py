@@ -11,7 +11,9 @@ import json
 import time
 from collections.abc import Callable, Iterable, Sequence
 from importlib.metadata import version
+from typing import TypeVar
 
+import duckdb
 from flask import Blueprint, Response, current_app, request
 from pydantic import BaseModel
 
@@ -32,7 +34,9 @@ from throttlescope.app.server.rest.problems import ProblemError, problem_of
 from throttlescope.app.server.rest.recommendations import recommendations
 from throttlescope.app.server.rest.resources import RESOURCES, RestResource
 from throttlescope.app.services.promql.concurrency import ConcurrencyLimit, QueryLimits
+from throttlescope.app.services.promql.errors import ApiError
 from throttlescope.app.web.data.reader import LakeReader, end_reading_at
+from throttlescope.ingest.core.errors import InputError
 from throttlescope.ingest.core.regex import compile_pattern
 from throttlescope.models.messages.catalogue import sentence
 
@@ -40,6 +44,7 @@ _READ = ("GET", "HEAD")
 #: Tables whose version is part of an answer that is computed from the lake.
 _REPLAYED = ("signals", "limits", "policies", "series", "verdicts")
 Check = Callable[[], object]
+T = TypeVar("T")
 
 
 def rest_blueprint(
@@ -129,12 +134,15 @@ class RestAnswers:
             self._pin(versions)
         versions = self._versions(resource.tables)
         etag = _etag(resource.name, wanted.model_dump(mode="json"), versions)
-        if etag in _known_to_client():
+        if request.if_none_match.contains_weak(etag):
             return _unchanged(etag)
         with self._concurrency.slot(self._limits.options.timeout_s) as left_s:
             end_reading_at(time.monotonic() + left_s)
             # One more than shown says whether another page follows.
             rows = self._read(lambda: resource.read(self._reader, wanted, start, start + wanted.limit + 1))
+        # Where files went away meanwhile, the reader took the newest version.
+        versions = self._versions(resource.tables)
+        etag = _etag(resource.name, wanted.model_dump(mode="json"), versions)
         more = None
         if len(rows) > wanted.limit:
             more = cursor_text(resource.name, conditions, CursorPosition(versions, start + wanted.limit))
@@ -147,7 +155,7 @@ class RestAnswers:
         self._check()
         versions = self._versions(_REPLAYED)
         etag = _etag(RECOMMENDATIONS, wanted.model_dump(mode="json"), versions)
-        if etag in _known_to_client():
+        if request.if_none_match.contains_weak(etag):
             return _unchanged(etag)
         timeout_s = self._limits.options.timeout_s
         end_reading_at(time.monotonic() + timeout_s)
@@ -170,17 +178,17 @@ class RestAnswers:
             current_app.logger.info("a cursor's version of the lake is gone: %s", error)
             raise old_cursor() from error
 
-    def _read(self, read: Callable):
-        """Rows, or why there are none: files of the snapshot may go away while they are read."""
-        import duckdb
-
+    def _read(self, read: Callable[[], T]) -> T:
+        """What a reading gives; files of the snapshot may go away meanwhile, with the lake or by a vacuum."""
         try:
             return read()
-        except duckdb.IOException as error:
+        except (ProblemError, InputError, ApiError, duckdb.InterruptException):
+            raise
+        except Exception as error:
             self._check()
-            if request.args.get("cursor"):
-                raise old_cursor() from error
-            raise _gone(error) from error
+            if isinstance(error, duckdb.IOException):
+                raise (old_cursor() if "cursor" in request.args else _gone(error)) from error
+            raise
 
     def _versions(self, tables: Iterable[str]) -> dict[str, int | None]:
         return self._reader.read(lambda _, snapshot: {table: snapshot.versions[table] for table in tables})
@@ -230,10 +238,6 @@ def _etag(resource: str, parameters: dict, versions: dict[str, int | None]) -> s
     return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
 
 
-def _known_to_client():
-    return request.if_none_match
-
-
 def _unchanged(etag: str) -> Response:
     return _tagged(Response(status=304), etag)
 
@@ -253,6 +257,6 @@ def _static(document: dict) -> Response:
     """A document that only another version of throttlescope changes."""
     text = json.dumps(document, ensure_ascii=False)
     etag = hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
-    if etag in _known_to_client():
+    if request.if_none_match.contains_weak(etag):
         return _unchanged(etag)
     return _tagged(Response(text, mimetype="application/json"), etag)
