@@ -23,8 +23,10 @@ from throttlescope.models.messages.catalogue import sentence
 
 #: Items of one page.
 DEFAULT_ITEMS, MOST_ITEMS = 100, 1_000
-LONGEST_CURSOR = 2_000
-LONGEST_NAME = 2_000
+LONGEST_CURSOR = 1_000
+#: Values of a parameter that may be repeated: an address has at most 8,190 characters.
+MOST_NAMES = 20
+LONGEST_NAME = 1_000
 _MOST_PARAMETERS = 200
 #: The end of the year 9999: later times are a unit that was mistaken.
 _LATEST_MS = 253_402_300_799_999
@@ -73,7 +75,7 @@ def _doc(key: str) -> str:
 
 
 def _names(key: str) -> Any:
-    return Field(default=(), max_length=100, description=_doc(key))
+    return Field(default=(), max_length=MOST_NAMES, description=_doc(key))
 
 
 class RequestParameters(BaseModel):

@@ -114,6 +114,7 @@ def _operation(name: str, page: type[BaseModel], filters: type[RequestParameters
             "400": _problem(INVALID_PARAMETER),
             "401": _text(sentence("rest.answer.401")),
             "403": _text(sentence("rest.answer.403")),
+            "414": _text(sentence("rest.answer.414"), "text/html"),
             **({"404": _problem(NOT_FOUND), "422": _problem(NOT_COMPUTED)} if computed else {}),
             "500": _problem(INTERNAL),
             "503": {
@@ -163,8 +164,8 @@ def _problem(*kinds: str) -> dict[str, Any]:
     }
 
 
-def _text(description: str) -> dict[str, Any]:
-    return {"description": description, "content": {"text/plain": {"schema": {"type": "string"}}}}
+def _text(description: str, kind: str = "text/plain") -> dict[str, Any]:
+    return {"description": description, "content": {kind: {"schema": {"type": "string"}}}}
 
 
 def _header(description: str) -> dict[str, Any]:

@@ -28,6 +28,7 @@ SENTENCES = {
     "rest.answer.304": "The lake has not changed since the answer that If-None-Match names.",
     "rest.answer.401": "The server has a login, and the request has no valid name and password.",
     "rest.answer.403": "The server accepts requests from its proxy only.",
+    "rest.answer.414": "The address has more than 8,190 characters.",
     "rest.answer.etag": "Names the version of the lake, the resource and the parameters.",
     "rest.answer.retry_after": "Seconds after which the request may be repeated.",
     # Problems.
@@ -74,8 +75,10 @@ SENTENCES = {
     ),
     "rest.parameter.min_confidence": "Only verdicts of at least this confidence.",
     "rest.parameter.window_end_ms": "Only windows that end exactly then.",
-    "rest.parameter.start_ms": "Start of the range: only what touches [start_ms, end_ms).",
-    "rest.parameter.end_ms": "End of the range, exclusive.",
+    "rest.parameter.start_ms": (
+        "Start of the range [start_ms, end_ms): windows, episodes and incidents that touch it, forecasts that were made in it."
+    ),
+    "rest.parameter.end_ms": "End of that range, exclusive.",
     "rest.parameter.search": "Words that must be in the subscription's names.",
     "rest.parameter.troubled_only": "Only subscriptions whose newest verdict is not healthy.",
     "rest.parameter.own_topics": "Healthy subscriptions of Pulsar's own topics too (__change_events and the like).",
