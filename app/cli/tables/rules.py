@@ -27,6 +27,7 @@ _EXPORTED = (
     TableColumn("recording rules", lambda one: str(one.recording_rules), "right"),
     TableColumn("alerting rules", lambda one: str(one.alerting_rules), "right"),
     TableColumn("inhibit rules", lambda one: str(one.inhibit_rules), "right"),
+    TableColumn("panels", lambda one: str(one.panels), "right"),
 )
 _EVALUATED = (
     TableColumn("rule", lambda rule: rule.name),
