@@ -61,7 +61,7 @@ def cursor_position(text: str, resource: str, conditions: Mapping[str, Any]) -> 
         if packed[:_CHECK_BYTES] != _check(body):
             raise ValueError
         form, of_resource, digest, versions, start = json.loads(body)
-        if form != _FORMAT:
+        if form != _FORMAT or type(versions) is not dict or type(start) is not int or start < 0:
             raise ValueError
     except (ValueError, binascii.Error):
         raise FilterError(
