@@ -31,7 +31,8 @@ def test_throttled_subscription_gets_a_higher_limit(lab):
     assert limit["change"].startswith("subscription.msg=")
     assert float(limit["change"].partition("=")[2]) > 500
     assert limit["earliest_drain_s"] <= 1800
-    assert page["counterfactuals"][0]["limiter"] == "subscription.msg"
+    levers = {one["lever"]: one["limiter"] for one in page["counterfactuals"]}
+    assert levers["limiter"] == "subscription.msg"
     again = lab.get(
         "recommendations", {"selector": SELECTOR}, headers={"If-None-Match": first.headers["ETag"]}
     )
