@@ -20,6 +20,7 @@ TABLE_OF = {
 }
 
 
+@pytest.mark.long
 def test_document_is_valid_openapi(rest):
     assert rest.document["openapi"].startswith("3.1.")
     validate(rest.document)
@@ -33,6 +34,7 @@ def test_items_have_every_column(rest, name):
     assert all(set(columns) <= item.keys() for item in items)
 
 
+@pytest.mark.long
 def test_limits_have_use_and_owner(rest_of_limits):
     items = rest_of_limits.items("limits")
     topic = next(item for item in items if item["limiter"] == "topic.msg")
@@ -63,6 +65,7 @@ def test_every_field_has_a_description(rest):
     assert bare == []
 
 
+@pytest.mark.long
 def test_verdict_fits_its_own_schema(rest):
     schema = rest.inner.get(f"{PREFIX}/verdict.schema.json").get_json()
     checked = jsonschema_rs.Draft202012Validator(schema)
@@ -87,6 +90,7 @@ def test_freshness_is_in_each_answer(rest):
         assert set(freshness["table_versions"]) == set(RESOURCES[name].tables)
 
 
+@pytest.mark.long
 def test_empty_lake_answers_without_items(tmp_path):
     client = CheckedClient(create_app(tmp_path / "lake").server.test_client())
     for name in RESOURCES:
@@ -95,6 +99,7 @@ def test_empty_lake_answers_without_items(tmp_path):
         assert set(page["freshness"]["table_versions"].values()) == {None}
 
 
+@pytest.mark.long
 def test_page_of_an_item_opens(rest):
     for name in ("verdicts", "episodes", "incidents", "forecasts"):
         for item in rest.items(name, limit=1000)[:5]:
