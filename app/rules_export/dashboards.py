@@ -183,7 +183,7 @@ def subscription_panels(options: ExportOptions) -> list[DashboardPanel]:
             PanelQuery(column_rule(f"out_{unit}_rate_5m", options) + this, _words("legend.dispatched")),
             PanelQuery(
                 f"max by (level) ({LIMIT}{_with(this, f'unit={chr(34)}{unit}{chr(34)}')})",
-                _words("legend.limit", level="{{level}}"),
+                "{{level}} " + _words("legend.limit"),
             ),
         ]
 
@@ -264,8 +264,8 @@ def _with(selector: str, matcher: str) -> str:
     return f"{selector[:-1]}, {matcher}}}"
 
 
-def _words(key: str, **values: str) -> str:
-    return sentence(f"dashboards.{key}", **values)
+def _words(key: str) -> str:
+    return sentence(f"dashboards.{key}")
 
 
 # -- the document ---------------------------------------------------------------------------------

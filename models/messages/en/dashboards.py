@@ -18,7 +18,7 @@ SENTENCES = {
     "dashboards.legend.undelivered": "undelivered (entries)",
     "dashboards.legend.published": "published",
     "dashboards.legend.dispatched": "dispatched",
-    "dashboards.legend.limit": "{level} limit",
+    "dashboards.legend.limit": "limit",
     "dashboards.legend.consumers": "consumers",
     "dashboards.legend.unacked": "unacknowledged (messages)",
     "dashboards.legend.permits_min": "fewest permits of a consumer (messages)",
