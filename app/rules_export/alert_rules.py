@@ -45,6 +45,15 @@ _BLOCKED = f"{PREFIX}backlog_blocked_entries"
 _REDELIVERED = f"{PREFIX}backlog_redelivered_entries"
 _SLOW = f"{PREFIX}backlog_of_slow_consumers_entries"
 _DISCONNECTED = f"{PREFIX}backlog_disconnected_entries"
+#: By cause the series that exist only while it applies. One subscription partition may have several of a limiter.
+CAUSE_SERIES = {
+    "throttled": BINDS,
+    "slow_consumers": _SLOW,
+    "no_consumers": _WITHOUT_CONSUMERS,
+    "blocked_on_unacked": _BLOCKED,
+    "redelivery": _REDELIVERED,
+    "remote_disconnected": _DISCONNECTED,
+}
 _REPLICATORS = f'{{subscription=~"{RE2_REPLICATOR}"}}'
 
 

@@ -1,4 +1,4 @@
-"""The export. In: options and a folder. Out: a rules file for Prometheus and inhibition rules for Alertmanager, checked before they are written."""
+"""The export. In: options and folders. Out: a rules file for Prometheus and inhibition rules for Alertmanager, checked before they are written; dashboards."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from throttlescope.app.rules_export.alert_rules import alerts, cause_rules
+from throttlescope.app.rules_export.dashboards import dashboard_text, dashboards
 from throttlescope.app.rules_export.document import inhibit_text, rules_text
 from throttlescope.app.rules_export.inhibit import inhibit_rules
 from throttlescope.app.rules_export.limiter_rules import limiter_rules
@@ -32,6 +33,7 @@ class WrittenFiles:
     recording_rules: int = 0
     alerting_rules: int = 0
     inhibit_rules: int = 0
+    panels: int = 0
 
 
 def all_rules(options: ExportOptions) -> list[ExportedRecording | Alerting]:
@@ -46,6 +48,44 @@ def all_rules(options: ExportOptions) -> list[ExportedRecording | Alerting]:
         *alerts(options),
         *specification_alerts(options),
     ]
+
+
+def export_files(
+    rules: Path | None, dashboards_folder: Path | None, options: ExportOptions
+) -> list[WrittenFiles]:
+    """Write the rules into one folder, Grafana's dashboards of their series into another; either may be None.
+
+    Raises
+    ------
+    InputError
+        Both are None, or as :func:`export_rules`.
+    """
+    if rules is None and dashboards_folder is None:
+        raise InputError(
+            "The folder for the rules is missing",
+            fix="add --out DIR, or --dashboards DIR for the dashboards alone",
+        )
+    written = [] if rules is None else export_rules(rules, options)
+    return (
+        written if dashboards_folder is None else [*written, *export_dashboards(dashboards_folder, options)]
+    )
+
+
+def export_dashboards(folder: Path, options: ExportOptions) -> list[WrittenFiles]:
+    """Write Grafana's dashboards into a folder, creating it if needed.
+
+    Raises
+    ------
+    InputError
+        The folder cannot be written.
+    """
+    documents = dashboards(options)
+    written = [
+        WrittenFiles(folder / f"{name}.json", panels=len(document["panels"]))
+        for name, document in documents.items()
+    ]
+    _write(folder, [(one.path, dashboard_text(one.path.stem, options)) for one in written], "--dashboards")
+    return written
 
 
 def export_rules(folder: Path, options: ExportOptions) -> list[WrittenFiles]:
@@ -64,16 +104,11 @@ def export_rules(folder: Path, options: ExportOptions) -> list[WrittenFiles]:
         WrittenFiles(folder / RULES_NAME, len(rules) - alerting, alerting),
         WrittenFiles(folder / INHIBIT_NAME, inhibit_rules=len(inhibit)),
     ]
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for one, content in zip(written, (text, inhibit_document()), strict=True):
-            _replace(one.path, content)
-    except OSError as error:
-        raise InputError(
-            "The rules cannot be written",
-            got=f"{folder}: {error.strerror}",
-            fix="choose another folder with --out",
-        ) from error
+    _write(
+        folder,
+        [(one.path, content) for one, content in zip(written, (text, inhibit_document()), strict=True)],
+        "--out",
+    )
     return written
 
 
@@ -105,6 +140,19 @@ def check(text: str) -> None:
     found = remarks(file)
     if found:
         raise InputError("The rules would not be evaluated as intended", got=found[0])
+
+
+def _write(folder: Path, files: list[tuple[Path, str]], option: str) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for path, text in files:
+            _replace(path, text)
+    except OSError as error:
+        raise InputError(
+            f"The {'rules' if option == '--out' else 'dashboards'} cannot be written",
+            got=f"{folder}: {error.strerror}",
+            fix=f"choose another folder with {option}",
+        ) from error
 
 
 def _replace(path: Path, text: str) -> None:

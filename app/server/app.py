@@ -21,6 +21,7 @@ from throttlescope.app.server.exports.routes import export_blueprint
 from throttlescope.app.server.health.data_files import DataFiles
 from throttlescope.app.server.health.ready import state_blueprint
 from throttlescope.app.server.metrics.routes import metrics_blueprint
+from throttlescope.app.server.rest.routes import rest_blueprint
 from throttlescope.app.server.security.bodies import bound_bodies
 from throttlescope.app.server.security.headers import protect
 from throttlescope.app.server.security.login import OPEN_ACCESS, AccessControl, guard
@@ -133,6 +134,15 @@ def create_app(
     reader = LakeReader(lake_of_pages)
     files = DataFiles(lake, reader.newest_files)
     app.server.register_blueprint(metrics_blueprint(lake, checks=(reader.check, files.check)))
+    app.server.register_blueprint(
+        rest_blueprint(
+            reader,
+            limits,
+            concurrency=concurrency,
+            checks=(reader.check, files.check),
+            cors_origin=cors_origin,
+        )
+    )
     app.server.register_blueprint(
         state_blueprint(
             {"the API": queries.catalogue, "the pages": reader.check, "the lake's files": files.check}

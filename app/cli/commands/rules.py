@@ -28,6 +28,14 @@ Out = Annotated[
     Path | None,
     typer.Option("--out", metavar="DIR", help="Folder for the files; made where it is missing."),
 ]
+Dashboards = Annotated[
+    Path | None,
+    typer.Option(
+        "--dashboards",
+        metavar="DIR",
+        help="Folder for Grafana dashboards of the rules' series, with the same options.",
+    ),
+]
 ExternalUrl = Annotated[
     str,
     typer.Option(
@@ -120,6 +128,7 @@ def export(
     hold: Hold = "5m",
     label: Label = None,
     signals: Signals = False,
+    dashboards: Dashboards = None,
     format: FormatOption = Format.table,
     config: Config = None,
     debug: Debug = False,
@@ -128,15 +137,16 @@ def export(
 
     They name causes as verdicts do, where PromQL can, from Pulsar's metrics and the limits that
     throttlescope serve exposes at /metrics; with a specification in the configuration, what a cluster and its topic
-    partitions use of it; with an objective there for the age of backlogs, when it is exceeded. See docs/guides/alerts.md.
+    partitions use of it; with an objective there for the age of backlogs, when it is exceeded. See docs/guides/alerts.md
+    and, for dashboards, docs/guides/grafana.md.
     """
     from throttlescope.app.cli.tables.rules import write_exported, write_shipped
-    from throttlescope.app.rules_export.export import export_rules
+    from throttlescope.app.rules_export.export import export_files
 
     if signals:
         return write_shipped()
     options = CommandOptions(context)
-    write_exported(export_rules(_folder(out), _export_options(options)), options)
+    write_exported(export_files(out, dashboards, _export_options(options)), options)
 
 
 def _pair(text: str) -> tuple[str, str]:
@@ -189,14 +199,6 @@ def run(
     write_evaluated(
         evaluate_rule_files(stored, rules, *span, **durations, progress=options.progress(1)), options
     )
-
-
-def _folder(out: Path | None) -> Path:
-    from throttlescope.ingest.core.errors import InputError
-
-    if out is None:
-        raise InputError("The folder for the rules is missing", fix="add --out DIR")
-    return out
 
 
 def _export_options(options: CommandOptions) -> ExportOptions:

@@ -32,6 +32,7 @@ def _exported() -> tuple:
         TableColumn(sentence("label.recording_rules"), lambda one: str(one.recording_rules), "right"),
         TableColumn(sentence("label.alerting_rules"), lambda one: str(one.alerting_rules), "right"),
         TableColumn(sentence("label.inhibit_rules"), lambda one: str(one.inhibit_rules), "right"),
+        TableColumn(sentence("label.panels"), lambda one: str(one.panels), "right"),
     )
 
 

@@ -3,7 +3,7 @@
 ==================================  ==========================================================================
 ``table/NAME.csv``, ``.parquet``    rows of a table: cluster, topic, partition, subscription, broker, from, to
 ``subscriptions.csv``, ``.parquet`` the table of subscriptions as its address filters it
-``verdict.json``                    one verdict with its evidence: a subscription's address, ``at`` its window's end
+``verdict.json``                    one verdict of the REST API with its evidence: a subscription's address, ``at`` its window's end
 ``incident.zip``                    what ``throttlescope incident`` writes, of a subscription's address
 ``notebook.ipynb``                  a subscription's address, or query, from, to, step
 ==================================  ==========================================================================
@@ -21,16 +21,17 @@ from flask import Blueprint, Response, request
 
 from throttlescope.app.presentation import time_zone
 from throttlescope.app.presentation.links.query import one, parts_of, range_of
-from throttlescope.app.presentation.links.subscription import SubscriptionAddress
+from throttlescope.app.presentation.links.subscription import SubscriptionAddress, SubscriptionPartition
 from throttlescope.app.presentation.output import write_csv, write_json
 from throttlescope.app.presentation.table_rows import TableQuery, read_rows
 from throttlescope.app.server.exports import notebook
+from throttlescope.app.server.rest import resources
+from throttlescope.app.server.rest.filters import SubscriptionFilters, VerdictFilters
+from throttlescope.app.server.rest.items import VERDICT
 from throttlescope.app.services.promql.concurrency import ConcurrencyLimit
 from throttlescope.app.services.promql.errors import ApiError
 from throttlescope.app.web.address.subscriptions import SubscriptionsAddress
-from throttlescope.app.web.data import newest
 from throttlescope.app.web.data.reader import LakeReader
-from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.core.errors import InputError, ThrottlescopeError
 from throttlescope.ingest.core.subscription_name import SubscriptionName
 from throttlescope.ingest.core.times import BLOCK_MS, parse_duration
@@ -60,9 +61,8 @@ def export_blueprint(lake: Lake, reader: LakeReader) -> Blueprint:
         address = SubscriptionsAddress.parse(_query())
         with concurrency.slot(_WAIT_S):
             rows = []
-            while page := newest.subscriptions(reader, address, start=len(rows), end=len(rows) + _PAGE_ROWS)[
-                0
-            ]:
+            wanted = _subscription_filters(address)
+            while page := resources.subscriptions(reader, wanted, len(rows), len(rows) + _PAGE_ROWS):
                 rows += page
             if not rows:
                 raise NothingThereError("No subscription matches this search.")
@@ -73,14 +73,13 @@ def export_blueprint(lake: Lake, reader: LakeReader) -> Blueprint:
         address = SubscriptionAddress.parse(_query())
         if address.at_ms is None:
             raise InputError("The address has no window", expected="at=TIME, the window's end")
-        key = address.subscription
-        names = {"cluster": key.cluster, "topic": key.topic, "subscription": key.subscription}
-        query = TableQuery(TABLES["verdicts"], names, key.partition, address.at_ms, address.at_ms + 1)
-        rows = read_rows(lake, query).to_pylist()
+        rows = resources.verdicts(
+            reader, _verdict_filters(address.subscription, address.at_ms), 0, _PAGE_ROWS
+        )
         if not rows:
             raise NothingThereError("No verdict of this subscription has a window that ends then.")
         stream = io.StringIO()
-        write_json(rows[-1], stream)
+        write_json(VERDICT.model_validate(rows[-1]).model_dump(), stream)
         return _file(stream.getvalue(), "verdict.json", "application/json")
 
     @blueprint.route("/incident.zip")
@@ -138,6 +137,28 @@ def export_blueprint(lake: Lake, reader: LakeReader) -> Blueprint:
         return _sentence(str(error), 404)
 
     return blueprint
+
+
+def _subscription_filters(address: SubscriptionsAddress) -> SubscriptionFilters:
+    """The rows of the page, as the REST API selects them; the address has checked its parts."""
+    causes = "main_cause" if address.view == "recent" else "cause"
+    return SubscriptionFilters.model_construct(
+        search=address.search,
+        cluster=address.clusters,
+        own_topics=address.own_topics,
+        order=address.view or "now",
+        **{causes: address.causes},
+    )
+
+
+def _verdict_filters(key: SubscriptionPartition, window_end_ms: int) -> VerdictFilters:
+    return VerdictFilters.model_construct(
+        cluster=(key.cluster,),
+        topic=(key.topic,),
+        partition=key.partition,
+        subscription=(key.subscription,),
+        window_end_ms=window_end_ms,
+    )
 
 
 class NothingThereError(Exception):

@@ -104,6 +104,7 @@ def limiters(
     sort: Sort = (),
     start: int = 0,
     end: int = 100,
+    only: Conditions | None = None,
 ) -> tuple[list[dict], int]:
     """One page of limiters.
 
@@ -113,6 +114,8 @@ def limiters(
         Unknown columns are ignored; ties and no order fall back to the use.
     start, end : int
         Rows [start, end) of the order.
+    only : Conditions, optional
+        On columns of ``limiters``, in addition to the address.
 
     Returns
     -------
@@ -127,7 +130,7 @@ def limiters(
 
     def read(cursor, snapshot):
         make_limiters(snapshot)
-        where = _where(address)
+        where = _where(address).join(only)
         order = [*ordered(sort, _SORTABLE), _ORDERS[address.use], "cluster, owner, limiter"]
         total = cursor.execute(
             f"SELECT count(*) FROM limiters WHERE {where.sql}",  # noqa: S608

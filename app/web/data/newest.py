@@ -144,6 +144,7 @@ def subscriptions(
     sort: Sort = (),
     start: int = 0,
     end: int = 100,
+    only: Conditions | None = None,
 ) -> tuple[list[dict], int]:
     """One page of subscriptions with their newest verdict and their main cause in the recent hours.
 
@@ -153,6 +154,8 @@ def subscriptions(
         Unknown columns are ignored; ties and no order fall back to harm, worst first.
     start, end : int
         Rows [start, end) of the order.
+    only : Conditions, optional
+        On columns of ``latest``, in addition to the address.
 
     Returns
     -------
@@ -162,7 +165,7 @@ def subscriptions(
     """
 
     def read(cursor, _):
-        where = _where(address)
+        where = _where(address).join(only)
         view = address.view or NOW
         order = [*ordered(sort, _SORTABLE[view]), _BY_HARM[view], KEY]
         total = cursor.execute(

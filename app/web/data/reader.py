@@ -16,7 +16,8 @@ import os
 import threading
 import time
 import weakref
-from collections.abc import Callable, Hashable
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Mapping
 from pathlib import Path
 from typing import TypeVar
 
@@ -34,6 +35,8 @@ _LOG = logging.getLogger(__name__)
 _LOOK_S = 1.0
 # A look into an object store is two requests per table, and each costs money.
 _LOOK_INTO_STORE_S = 30.0
+# Older versions that clients still page through, in addition to the newest.
+_MOST_PINNED = 2
 # Times of folders are stored in milliseconds at best: two commits within one leave a single trace.
 _SETTLED_NS = 2_000_000_000
 
@@ -78,18 +81,20 @@ class LakeReader:
         self._logs: tuple | None = None
         self._snapshot: Snapshot | None = None
         self._fault: Exception | None = None
+        self._pinned: OrderedDict[Hashable, Snapshot] = OrderedDict()
 
     def read(self, query: Callable[[duckdb.DuckDBPyConnection, Snapshot], T]) -> T:
         """The result of ``query`` on one snapshot; it gets a cursor of its own."""
         try:
-            snapshot = self._of_request()
-            return query(snapshot.connection.cursor(), snapshot)
+            return _answered(query, self._of_request())
         except duckdb.IOException:
+            if has_request_context() and g.get("pinned_lake") is self:
+                # The newest version would be another answer than the one that was requested.
+                raise
             # A vacuum deleted a file of an old snapshot: the newest one names only files that exist.
             with self._lock:
                 self._snapshot = None
-            snapshot = self._of_request(refresh=True)
-            return query(snapshot.connection.cursor(), snapshot)
+            return _answered(query, self._of_request(refresh=True))
 
     def read_cached(self, key: Hashable, query: Callable[[duckdb.DuckDBPyConnection, Snapshot], T]) -> T:
         """As :meth:`read`, but a recent answer under this key is reused while the tables are unchanged.
@@ -97,6 +102,35 @@ class LakeReader:
         Callers must not modify it.
         """
         return self.read(lambda cursor, snapshot: snapshot.cached(key, lambda: query(cursor, snapshot)))
+
+    def pin(self, versions: Mapping[str, int | None]) -> None:
+        """Read these versions of tables, and the newest of all others, in the rest of this web request.
+
+        Parameters
+        ----------
+        versions : mapping of str to int or None
+            By table, one of :data:`~throttlescope.app.web.data.snapshot.READ_TABLES`.
+
+        Raises
+        ------
+        Exception
+            Of the storage or of Delta: the lake does not keep a version any more.
+        """
+        newest = self._of_request()
+        wanted = {**newest.versions, **versions}
+        if wanted == newest.versions:
+            return
+        key = tuple(sorted(versions.items()))
+        with self._lock:
+            pinned = self._pinned.get(key)
+        if pinned is None:
+            pinned = Snapshot(self._lake, wanted, before=newest)
+            with self._lock:
+                self._pinned[key] = pinned
+                while len(self._pinned) > _MOST_PINNED:
+                    self._pinned.popitem(last=False)
+        g.setdefault("snapshots", {})[self] = pinned
+        g.pinned_lake = self
 
     def watch(self) -> None:
         """Make snapshots as the lake changes, from now on, in a thread that ends with this reader."""
@@ -168,6 +202,26 @@ def _watch(reader_of: weakref.ref[LakeReader]) -> None:
         pause_s = _LOOK_INTO_STORE_S if reader._lake.storage.is_remote else _LOOK_S
         del reader
         _ENDING.wait(pause_s)
+
+
+def _answered(query: Callable[[duckdb.DuckDBPyConnection, Snapshot], T], snapshot: Snapshot) -> T:
+    """The result of a query with a cursor of its own; past the deadline of the web request, if it has one, the query is interrupted."""
+    cursor = snapshot.connection.cursor()
+    deadline_s = g.get("deadline_s") if has_request_context() else None
+    if deadline_s is None:
+        return query(cursor, snapshot)
+    timer = threading.Timer(max(0.0, deadline_s - time.monotonic()), cursor.interrupt)
+    timer.daemon = True
+    timer.start()
+    try:
+        return query(cursor, snapshot)
+    finally:
+        timer.cancel()
+
+
+def end_reading_at(deadline_s: float) -> None:
+    """Interrupt queries of this web request that are not done at a moment of the monotonic clock: ``duckdb.InterruptException``."""
+    g.deadline_s = deadline_s
 
 
 def _changed_ns(folder: str) -> int:

@@ -55,6 +55,17 @@ class Conditions:
             self.add(f"contains({text}, ?)", word.lower())
         return self
 
+    def join(self, other: Conditions | None) -> Conditions:
+        """All of another one; None: nothing."""
+        return self if other is None else self.add(other.sql, *other.values)
+
+    def either(self, choices: Sequence[tuple[str, Sequence[Any]]]) -> Conditions:
+        """At least one of these, each SQL and the values of its marks; none at all lets everything through."""
+        if not choices:
+            return self
+        sql = " OR ".join(f"({one})" for one, _ in choices)
+        return self.add(f"({sql})", *(value for _, values in choices for value in values))
+
     def among(self, column: str, words: Iterable[str]) -> Conditions:
         """The column must be one of these; none at all lets everything through."""
         chosen = list(words)

@@ -672,6 +672,7 @@ SENTENCES = {
     "label.recording_rules": "recording rules",
     "label.alerting_rules": "alerting rules",
     "label.inhibit_rules": "inhibit rules",
+    "label.panels": "panels",
     "label.rule": "rule",
     "label.kind": "kind",
     "label.evaluations": "evaluations",

@@ -672,6 +672,7 @@ SENTENCES = {
     "label.recording_rules": "记录规则",
     "label.alerting_rules": "告警规则",
     "label.inhibit_rules": "抑制规则",
+    "label.panels": "面板",
     "label.rule": "规则",
     "label.kind": "类型",
     "label.evaluations": "求值次数",

@@ -31,7 +31,15 @@ def client(sample_lake, users):
     return app.create_app(sample_lake, access=AccessControl(users)).server.test_client()
 
 
-PATHS = ("/", "/_dash-layout", "/api/v1/labels", "/metrics", "/export/nothing", "/assets/app.js")
+PATHS = (
+    "/",
+    "/_dash-layout",
+    "/api/v1/labels",
+    "/api/throttlescope/v1/verdicts",
+    "/metrics",
+    "/export/nothing",
+    "/assets/app.js",
+)
 
 
 @pytest.mark.long
