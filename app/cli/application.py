@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import sys
 from typing import Annotated, Any
 
@@ -14,6 +15,7 @@ from throttlescope.app.cli.commands import (
     anomalies,
     backfill,
     changes,
+    completion,
     demo,
     diagnose,
     doctor,
@@ -64,6 +66,8 @@ class Commands(TyperGroup):
 
     def main(self, args: Any = None, prog_name: str | None = None, **extra: Any) -> Any:
         extra["standalone_mode"] = False
+        if completion.COMPLETE_VARIABLE in os.environ:
+            completion.prepare()
         session_options.reset()
         try:
             code = super().main(args=args, prog_name=prog_name, **extra)
@@ -189,6 +193,7 @@ for _family in (
     rules,
     serve,
     users,
+    completion,
     freshness,
     quality,
     quarantine,

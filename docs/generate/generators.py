@@ -10,6 +10,7 @@ from docs.generate import (
     diagnosis,
     episodes,
     known_bugs,
+    man,
     promql_support,
     quality,
     real_broker,
@@ -25,6 +26,7 @@ GENERATORS: dict[str, ModuleType] = {
     for module in (
         tables,
         cli,
+        man,
         configuration,
         what_if,
         promql_support,
