@@ -159,7 +159,7 @@ parts: setup ## bring Prometheus and the jars of Pulsar brokers, of pulsar-admin
 airflow-env: $(AIRFLOW_VENV)/installed ## make .airflow-venv, in which the DAGs are tested
 
 lock: setup ## resolve requirements.lock and airflow_dags/requirements.lock anew
-	@$(UV) $(COMPILE) --group dev --group lab --upgrade --output-file requirements.lock pyproject.toml
+	@$(UV) $(COMPILE) --all-extras --group dev --group docs --group lab --upgrade --output-file requirements.lock pyproject.toml
 	@$(UV) $(COMPILE) --upgrade --output-file airflow_dags/requirements.lock airflow_dags/requirements.in
 
 clean: ## remove what was made here: environments, caches, the demo's lake
