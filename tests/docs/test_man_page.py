@@ -29,7 +29,10 @@ def test_formatters_have_no_complaint(lint):
     if shutil.which(lint[0]) is None:
         pytest.skip(f"{lint[0]} is not installed")
     done = subprocess.run([*lint, man.PAGE], capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout + done.stderr) == (0, "")
+    # A date would be that of the build: two builds would differ.
+    complaints = [line for line in (done.stdout + done.stderr).splitlines() if "missing date" not in line]
+    assert complaints == []
+    assert done.returncode in (0, 2)
 
 
 @pytest.mark.long
