@@ -1,5 +1,6 @@
 """The wheel and the source archive: what is in them, that they are the same each time, and that the wheel works without the checkout."""
 
+import json
 import os
 import shutil
 import subprocess
@@ -12,6 +13,7 @@ from email.parser import BytesParser
 import pytest
 from packaging.requirements import Requirement
 
+from benchmarks.install import environment_with, extra_names, install, packages_table
 from tests.distribution import ROOMS, ROOT, built, copy_of_checkout
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
@@ -178,3 +180,53 @@ def test_machine_without_java_gets_one_line(installed, tmp_path):
         )
         assert "Fix: " in line
         assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.study
+def test_empty_environment_gets_to_verdicts(wheel, tmp_path):
+    """One command that installs, one that reads: with the packages that the wheel names, and none of a developer's."""
+    environment = environment_with(tmp_path / "caches")
+    python = install("uv", [str(wheel)], tmp_path / "environment", environment)
+    command = python.with_name("throttlescope")
+    folder = tmp_path / "work"
+    folder.mkdir()
+
+    def throttlescope(*arguments):
+        return subprocess.run(
+            [command, *arguments], cwd=folder, env=environment, capture_output=True, text=True, check=False
+        )
+
+    demo = throttlescope("demo", "--no-serve", "--quiet")
+    assert (demo.returncode, demo.stderr) == (0, "")
+    assert "europe-west" in demo.stdout
+    assert [path.name for path in folder.iterdir()] == [".demo"]
+    rows = json.loads(throttlescope("verdicts", "--lake", ".demo", "--latest", "--format", "json").stdout)
+    assert {"throttled", "slow_consumers", "healthy"} <= {row["cause"] for row in rows}
+    counted = throttlescope("sql", "SELECT count(*) AS verdicts FROM verdict_latest", "--lake", ".demo")
+    assert counted.returncode == 0
+    remote = throttlescope("spark", "check", "--master", "sc://127.0.0.1:1", "--quiet")
+    assert remote.returncode == 2
+    assert remote.stderr.splitlines()[-1].endswith("Fix: pip install 'throttlescope[connect]'")
+
+
+def test_weights_say_what_brings_a_package():
+    packages = [
+        {
+            "name": "throttlescope",
+            "version": "1",
+            "bytes": 1_000_000,
+            "requires": ["a", 'b>=1; extra == "more"', "c_x"],
+        },
+        {"name": "a", "version": "2", "bytes": 20_000_000, "requires": ["d", "c-x"]},
+        {"name": "C.X", "version": "3", "bytes": 2_000_000, "requires": []},
+        {"name": "d", "version": "4", "bytes": 3_000_000, "requires": ["a"]},
+    ]
+    assert extra_names(packages) == ["more"]
+    assert packages_table(packages).splitlines()[2:] == [
+        "| a | 2 | 20 | yes |  |",
+        "| d | 4 | 3.0 |  | a |",
+        "| c-x | 3 | 2.0 | yes | a |",
+        "| throttlescope | 1 | 1.0 |  |  |",
+        "| 0 others |  | 0.0 |  |  |",
+        "| **all** |  | **26** |  |  |",
+    ]

@@ -95,6 +95,10 @@ def test_long_table_says_what_it_leaves_out(lake):
         ("SELECT * FROM glob('/etc/*')", "no other files"),
         ("SELECT * FROM read_parquet('s3://bucket/key')", "no other files"),
         ("SELECT * FROM query('DROP VIEW verdicts')", "not valid"),
+        (
+            "SELECT * FROM enable_logging('QueryLog', storage_path = '{folder}/log')",
+            "configuration has been locked",
+        ),
         ("SELECT * FROM lake", "Table with name lake does not exist"),
         ("SELECT caus FROM verdicts", '"cause"'),
         ("SELEC 1", 'syntax error at or near "SELEC"'),
