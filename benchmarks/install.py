@@ -19,7 +19,9 @@ import subprocess
 import sys
 import tempfile
 import time
+import zipfile
 from collections.abc import Mapping, Sequence
+from importlib import metadata
 from pathlib import Path
 
 from packaging.requirements import Requirement
@@ -34,15 +36,6 @@ TARGETS_S = {"cold": 240, "warm": 30}
 #: Lines of the table of packages; the others are summed up.
 _MOST_PACKAGES = 20
 
-_DISTRIBUTIONS = """
-import importlib.metadata as metadata, json
-print(json.dumps([
-    {"name": one.name, "version": one.version, "requires": one.requires or [],
-     "bytes": sum(file.size or 0 for file in one.files or ())}
-    for one in metadata.distributions()
-]))
-"""
-
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
@@ -51,7 +44,11 @@ def main() -> None:
         "--cold-runs", type=int, default=1, help="cold runs of each installer; each fetches everything"
     )
     parser.add_argument(
-        "--installers", nargs="+", choices=INSTALLERS, default=INSTALLERS, help="default: both"
+        "--installers",
+        nargs="*",
+        choices=INSTALLERS,
+        default=INSTALLERS,
+        help="default: both; none: weigh only",
     )
     parser.add_argument("--write", action="store_true", help="write the tables of docs/guides/install.md")
     given = parser.parse_args()
@@ -59,13 +56,18 @@ def main() -> None:
         found = measured(Path(folder), given.installers, given.cold_runs, given.runs)
     print(json.dumps(found, indent=1))
     if given.write:
-        tables = {
-            "install_times": lambda: times_table(found["times"]),
-            "install_extras": lambda: extras_table(found["packages"], found["extras"]),
-            "install_packages": lambda: packages_table(found["packages"]),
-            "install_machine": lambda: machine_line(found["machine"]),
-        }
-        PAGE.write_text(fill_marked(PAGE.read_text(), "measured", tables))
+        page = fill_marked(
+            PAGE.read_text(),
+            "weighed",
+            {
+                "extras": lambda: extras_table(found["packages"], found["extras"]),
+                "packages": lambda: packages_table(found["packages"]),
+            },
+        )
+        if found["times"]:
+            timed = f"{times_table(found['times'])}\n{machine_line(found['machine'])}"
+            page = fill_marked(page, "timed", {"installation": lambda: timed})
+        PAGE.write_text(page)
 
 
 def measured(folder: Path, installers: Sequence[str], cold_runs: int, warm_runs: int) -> dict:
@@ -86,19 +88,15 @@ def measured(folder: Path, installers: Sequence[str], cold_runs: int, warm_runs:
             if kind == "cold":
                 shutil.rmtree(caches, ignore_errors=True)
             times[installer][kind].append(run_times(installer, [str(wheel)], caches, folder / "run"))
-    packages = distributions("uv", [str(wheel)], folder / "caches-uv", folder / "default")
-    extras = {
-        name: total_bytes(
-            distributions("uv", [f"{wheel}[{name}]"], folder / "caches-uv", folder / f"with-{name}")
-        )
-        - total_bytes(packages)
-        for name in extra_names(packages)
-    }
+    packages = distributions(wheel)
     return {
         "machine": machine,
         "times": times,
-        "packages": packages,
-        "extras": extras,
+        "packages": needed(packages),
+        "extras": {
+            name: total_bytes(needed(packages, name)) - total_bytes(needed(packages))
+            for name in extra_names(packages)
+        },
         "targets_s": TARGETS_S,
     }
 
@@ -154,12 +152,49 @@ def install(installer: str, wanted: Sequence[str], folder: Path, environment: Ma
     return python
 
 
-def distributions(installer: str, wanted: Sequence[str], caches: Path, folder: Path) -> list[dict]:
-    """What is installed for it: name, version, requirements, and bytes of its files without bytecode."""
-    python = install(installer, wanted, folder, environment_with(caches))
-    said = subprocess.run([python, "-c", _DISTRIBUTIONS], capture_output=True, text=True, check=True).stdout
-    shutil.rmtree(folder)
-    return json.loads(said)
+def distributions(wheel: Path) -> list[dict]:
+    """What is installed here: name, version, requirements, and bytes of the files without bytecode; throttlescope is that of the wheel."""
+    found = [
+        {
+            "name": one.name,
+            "version": one.version,
+            "requires": one.requires or [],
+            "bytes": sum(file.size or 0 for file in one.files or ()),
+        }
+        for one in metadata.distributions()
+        if one.name != "throttlescope"
+    ]
+    with zipfile.ZipFile(wheel) as archive:
+        (name,) = (name for name in archive.namelist() if name.endswith(".dist-info/METADATA"))
+        own = metadata.PathDistribution(zipfile.Path(archive, name.removesuffix("METADATA")))
+        size_bytes = sum(file.file_size for file in archive.infolist())
+        return [
+            *found,
+            {"name": own.name, "version": own.version, "requires": own.requires or [], "bytes": size_bytes},
+        ]
+
+
+def needed(packages: Sequence[Mapping], extra: str = "") -> list[Mapping]:
+    """The packages that throttlescope needs, with one of its extras or without."""
+    by_name = {canonicalize_name(one["name"]): one for one in packages}
+    seen, todo = set(), [("throttlescope", extra), ("throttlescope", "")]
+    while todo:
+        one = todo.pop()
+        if one not in seen and one[0] in by_name:
+            seen.add(one)
+            todo += requirements(by_name[one[0]], one[1])
+    names = {name for name, _ in seen}
+    return [one for name, one in by_name.items() if name in names]
+
+
+def requirements(package: Mapping, extra: str = "") -> list[tuple[str, str]]:
+    """What a package with an extra needs here: names, each once without and once with each of its extras."""
+    return [
+        (canonicalize_name(need.name), inner)
+        for need in map(Requirement, package["requires"])
+        if need.marker is None or need.marker.evaluate({"extra": extra})
+        for inner in ("", *sorted(need.extras))
+    ]
 
 
 def total_bytes(packages: Sequence[Mapping]) -> int:
@@ -177,14 +212,7 @@ def extra_names(packages: Sequence[Mapping]) -> list[str]:
 
 def brought_by(packages: Sequence[Mapping]) -> dict[str, list[str]]:
     """For each package the direct dependencies of throttlescope that need it, by canonical names."""
-    requires = {
-        canonicalize_name(one["name"]): [
-            canonicalize_name(need.name)
-            for need in map(Requirement, one["requires"])
-            if need.marker is None or need.marker.evaluate({"extra": ""})
-        ]
-        for one in packages
-    }
+    requires = {canonicalize_name(one["name"]): [name for name, _ in requirements(one)] for one in packages}
     found: dict[str, list[str]] = {name: [] for name in requires}
     for direct in sorted(set(requires["throttlescope"])):
         seen, todo = set(), [direct]

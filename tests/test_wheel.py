@@ -13,7 +13,7 @@ from email.parser import BytesParser
 import pytest
 from packaging.requirements import Requirement
 
-from benchmarks.install import environment_with, extra_names, install, packages_table
+from benchmarks.install import environment_with, extra_names, install, needed, packages_table
 from tests.distribution import ROOMS, ROOT, built, copy_of_checkout
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
@@ -220,9 +220,12 @@ def test_weights_say_what_brings_a_package():
         {"name": "a", "version": "2", "bytes": 20_000_000, "requires": ["d", "c-x"]},
         {"name": "C.X", "version": "3", "bytes": 2_000_000, "requires": []},
         {"name": "d", "version": "4", "bytes": 3_000_000, "requires": ["a"]},
+        {"name": "b", "version": "5", "bytes": 7_000_000, "requires": []},
+        {"name": "only-here", "version": "6", "bytes": 9_000_000, "requires": ["a"]},
     ]
     assert extra_names(packages) == ["more"]
-    assert packages_table(packages).splitlines()[2:] == [
+    assert [one["name"] for one in needed(packages, "more")] == ["throttlescope", "a", "C.X", "d", "b"]
+    assert packages_table(needed(packages)).splitlines()[2:] == [
         "| a | 2 | 20 | yes |  |",
         "| d | 4 | 3.0 |  | a |",
         "| c-x | 3 | 2.0 | yes | a |",
