@@ -87,7 +87,9 @@ def measured(folder: Path, installers: Sequence[str], cold_runs: int, warm_runs:
         for kind in ["cold"] * cold_runs + ["warm"] * warm_runs:
             if kind == "cold":
                 shutil.rmtree(caches, ignore_errors=True)
-            times[installer][kind].append(run_times(installer, [str(wheel)], caches, folder / "run"))
+            run = run_times(installer, [str(wheel)], caches, folder / "run")
+            times[installer][kind].append(run)
+            print(installer, kind, run, file=sys.stderr)
     packages = distributions(wheel)
     return {
         "machine": machine,

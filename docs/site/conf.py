@@ -29,7 +29,7 @@ html_theme = "pydata_sphinx_theme"
 html_title = "throttlescope"
 html_show_sourcelink = html_copy_source = False
 # Pages that are in no section have no section to navigate in.
-html_sidebars = dict.fromkeys(("architecture", "contributing", "changelog"), [])
+html_sidebars = {page: [] for page in ("architecture", "contributing", "changelog")}
 html_theme_options = {
     "navbar_end": ["version-switcher", "theme-switcher"],
     "secondary_sidebar_items": ["page-toc"],
