@@ -22,7 +22,7 @@ COMPILE := pip compile -q --universal --python-version 3.11 --generate-hashes --
 	--custom-compile-command "make lock"
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo serve test test-with-broker test-without-broker test-long test-airflow test-cluster test-backfill test-storage test-lab faults soak check audit format docs accuracy conformance fuzz lab bench screenshots golden translations notebooks parts airflow-env lock clean
+.PHONY: help setup demo serve test test-with-broker test-without-broker test-long test-airflow test-cluster test-backfill test-storage test-lab faults soak check audit format docs accuracy conformance fuzz lab bench screenshots golden translations notebooks parts airflow-env lock clean site wheel
 
 help: ## print this list
 	@awk -F ':[^#]*## ' '/^[a-z][a-z-]*:.*## / {printf "  \033[1m%-12s\033[0m %s\n", $$1, $$2}' Makefile
@@ -111,6 +111,13 @@ docs: setup ## write the pages that are made from code
 	@$(BIN)/python -m docs.generate
 	@$(BIN)/python -m tests.lab.simulated
 
+site: setup ## build the documentation site into .site/VERSION, next to the versions that are there (SITE_ARGS="--name dev --root URL")
+	@$(BIN)/python -m docs.site $(SITE_ARGS)
+
+# The time of the commit is that of the files in it: two builds of a commit are the same bytes.
+wheel: setup ## build the wheel and the source archive into dist/, the same bytes for the same commit
+	@SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) $(UV) build -q --python $(BIN)/python --no-build-isolation --out-dir dist .
+
 accuracy: setup ## hold diagnosis, forecasts, simulator and what-if against every recording of a real broker, anew
 	@$(BIN)/python -m tests.accuracy --write
 	@$(BIN)/python -m benchmarks.forecasts --write
@@ -162,11 +169,11 @@ parts: setup ## bring Prometheus and the jars of Pulsar brokers, of pulsar-admin
 airflow-env: $(AIRFLOW_VENV)/installed ## make .airflow-venv, in which the DAGs are tested
 
 lock: setup ## resolve requirements.lock and airflow_dags/requirements.lock anew
-	@$(UV) $(COMPILE) --group dev --group lab --upgrade --output-file requirements.lock pyproject.toml
+	@$(UV) $(COMPILE) --all-extras --group dev --group docs --group lab --upgrade --output-file requirements.lock pyproject.toml
 	@$(UV) $(COMPILE) --upgrade --output-file airflow_dags/requirements.lock airflow_dags/requirements.in
 
 clean: ## remove what was made here: environments, caches, the demo's lake
-	@rm -rf $(VENV) $(AIRFLOW_VENV) .demo .bench .faults .lab .pytest_cache .ruff_cache .hypothesis *.egg-info build dist
+	@rm -rf $(VENV) $(AIRFLOW_VENV) .demo .bench .faults .lab .site .pytest_cache .ruff_cache .hypothesis *.egg-info build dist
 
 $(VENV)/installed: requirements.lock pyproject.toml
 	@test -x $(BIN)/python || { python="$(PYTHON)"; \

@@ -15,6 +15,7 @@ from throttlescope.app.cli.commands import (
     anomalies,
     backfill,
     changes,
+    completion,
     demo,
     diagnose,
     doctor,
@@ -40,6 +41,7 @@ from throttlescope.app.cli.commands import (
     serve,
     simulate,
     spark,
+    sql,
     users,
     verdicts,
     whatif,
@@ -67,6 +69,8 @@ class Commands(TyperGroup):
 
     def main(self, args: Any = None, prog_name: str | None = None, **extra: Any) -> Any:
         extra["standalone_mode"] = False
+        if completion.COMPLETE_VARIABLE in os.environ:
+            completion.prepare()
         session_options.reset()
         try:
             code = super().main(args=args, prog_name=prog_name, **extra)
@@ -208,11 +212,13 @@ for _family in (
     review,
     incident,
     promql,
+    sql,
     rules,
     notify,
     serve,
     mcp,
     users,
+    completion,
     freshness,
     quality,
     quarantine,

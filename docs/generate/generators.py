@@ -13,6 +13,7 @@ from docs.generate import (
     grafana_subscription,
     known_bugs,
     openapi,
+    man,
     promql_support,
     quality,
     real_broker,
@@ -30,6 +31,7 @@ GENERATORS: dict[str, ModuleType] = {
     for module in (
         tables,
         cli,
+        man,
         configuration,
         openapi,
         verdict_schema,

@@ -21,6 +21,30 @@ def reaches(connection: duckdb.DuckDBPyConnection, storage: Storage) -> None:
         connection.register_filesystem(store_files())
 
 
+def confine(
+    connection: duckdb.DuckDBPyConnection, files: Sequence[DataFile], *, memory_limit_mb: int
+) -> None:
+    """Let a connection, and every cursor of it, open only some files, and take so much memory; this cannot be undone.
+
+    It can still be told to write into these files: what runs on it has to be a SELECT.
+    """
+    settings: dict[str, object] = {
+        "memory_limit": f"{memory_limit_mb}MB",
+        # What does not fit into memory is an error; it does not fill a disk.
+        "temp_directory": "",
+        "autoinstall_known_extensions": False,
+        "autoload_known_extensions": False,
+        # A name that is no table would otherwise be looked for among Python's variables.
+        "python_enable_replacements": False,
+        "allowed_paths": [file.path for file in files],
+        "enable_external_access": False,
+        # The last one: from here on none of them can be set.
+        "lock_configuration": True,
+    }
+    for name, value in settings.items():
+        connection.execute(f"SET {name} = ?", [value])
+
+
 def from_files(files: Sequence[DataFile], *, union_by_name: bool = False) -> str:
     """SQL after FROM that reads some files; at least one."""
     quoted = ", ".join("'" + file.path.replace("'", "''") + "'" for file in files)
@@ -33,7 +57,9 @@ def from_table(connection: duckdb.DuckDBPyConnection, table: str, files: Sequenc
 
     One that a file lacks, because an earlier version wrote it, is NULL there.
     """
-    empty = f'"{table} without rows"'
+    # In a schema of their own: SHOW TABLES lists the lake's tables, and only them.
+    connection.execute("CREATE SCHEMA IF NOT EXISTS without_rows")
+    empty = f'without_rows."{table}"'
     make_empty(connection, empty, TABLES[table].loose_schema)
     if not files:
         return empty

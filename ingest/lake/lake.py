@@ -35,7 +35,7 @@ from throttlescope.ingest.lake.actions import (
     remove_action,
 )
 from throttlescope.ingest.lake.delta import DeltaTables
-from throttlescope.ingest.lake.duck import from_table, reaches
+from throttlescope.ingest.lake.duck import confine, from_table, reaches
 from throttlescope.ingest.lake.files import DataFile, NewFile, write_data_file
 from throttlescope.ingest.lake.formats import format_properties
 from throttlescope.ingest.lake.open_storage import storage_of
@@ -185,7 +185,25 @@ class Lake:
 
     def duckdb(self) -> duckdb.DuckDBPyConnection:
         """A connection with a view per table, all of one moment. Use a cursor per request."""
-        connection = duckdb.connect()
+        return self._with_views(duckdb.connect())[0]
+
+    def confined_duckdb(self, *, memory_limit_mb: int) -> duckdb.DuckDBPyConnection:
+        """As :meth:`duckdb`, for queries that others wrote: nothing but the views' files can be opened.
+
+        Parameters
+        ----------
+        memory_limit_mb : int
+            What a query may hold (MB of 1,000,000 bytes). Nothing is written to disk beyond that.
+        """
+        connection, files = self._with_views(duckdb.connect())
+        confine(connection, files, memory_limit_mb=memory_limit_mb)
+        return connection
+
+    def _with_views(
+        self, connection: duckdb.DuckDBPyConnection
+    ) -> tuple[duckdb.DuckDBPyConnection, list[DataFile]]:
+        """The connection with a view per table, and the files that the views read."""
+        read: list[DataFile] = []
         connection.execute("SET TimeZone = 'UTC'")
         reaches(connection, self.storage)
         for name in TABLES:
@@ -193,7 +211,8 @@ class Lake:
             with naming_missing(name, files):
                 source = from_table(connection, name, files)
                 connection.execute(f'CREATE VIEW "{name}" AS SELECT * FROM {source}')  # noqa: S608
-        return connection
+            read += files
+        return connection, read
 
     # -- writing ---------------------------------------------------------------------------
 

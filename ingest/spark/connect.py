@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from throttlescope.ingest.core.errors import SourceError
+from throttlescope.ingest.core.extras import require_extra
 from throttlescope.ingest.spark.master import SparkMaster, check_answers
 from throttlescope.ingest.spark.settings import PACKAGE_PYTHON, UNPACKED
 
@@ -23,9 +24,13 @@ def connect_session(place: SparkMaster, *, conf: Mapping[str, str], package: str
 
     Raises
     ------
+    MissingExtraError
+        The extra ``connect`` is not installed.
     SourceError
         Nothing answers there, or what answers is no Spark Connect server.
     """
+    # Before the server is looked for: neither can be known from what Spark says.
+    require_extra("connect", "grpc", "grpc_status", "zstandard", what="Spark Connect")
     from pyspark.sql import SparkSession
 
     check_answers(place)

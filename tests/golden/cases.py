@@ -46,6 +46,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "evaluate": ("evaluate", "--quiet"),
     "promql": ("promql", "topk(3, sum by (topic) (pulsar_subscription_back_log))", "--at", END),
     "promql-explain": ("promql", "sum by (topic) (rate(pulsar_in_messages_total[5m]))", "--at", END, "--explain"),
+    "sql": ("sql", "SELECT cluster, cause, limiter, count(*) AS windows FROM verdicts GROUP BY ALL ORDER BY ALL"),
     "recommend": ("recommend", HELD["throttled"], "--at", END, "--quiet"),
     "recommend-both": ("recommend", HELD["both"], "--at", END, "--quiet"),
     "whatif": ("whatif", "--subscription", HELD["throttled"], "--at", END, "--set", "topic.msg=110", "--quiet"),
@@ -57,6 +58,8 @@ COMMANDS: dict[str, tuple[str, ...]] = {
 MISTAKES: dict[str, tuple[str, ...]] = {
     "no-such-subscription": ("reopen", "persistent://payments/checkout/cart#support-desk", "--at", END),
     "no-verdict-then": ("reopen", HELD["throttled"], "--at", "2026-11-01T00:00:00Z", *_IN_CLUSTER),
+    "sql-writes": ("sql", "DELETE FROM verdicts"),
+    "sql-no-column": ("sql", "SELECT causes FROM verdicts"),
     "no-time": ("reopen", HELD["throttled"], "--at", "yesterday", *_IN_CLUSTER),
     "no-selector": ("forecast", "--subscription", "carts"),
     "no-setting": ("whatif", "--subscription", HELD["throttled"], "--set", "topic.messages=110"),

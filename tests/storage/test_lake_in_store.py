@@ -11,8 +11,9 @@ import pytest
 from deltalake import DeltaTable
 from deltalake.exceptions import CommitFailedError
 
+from throttlescope.app.queries.sql import run_sql
 from throttlescope.ingest.contracts import TABLES
-from throttlescope.ingest.core.errors import SourceError
+from throttlescope.ingest.core.errors import InputError, SourceError
 from throttlescope.ingest.core.times import BLOCK_MS
 from throttlescope.ingest.lake import ConflictError, Lake, write_data_file
 
@@ -225,6 +226,15 @@ def test_duckdb_and_arrow_read_the_same(object_store):
     ).fetchall()
     assert found == [(HOUR_MS + BLOCK_MS, [2.0, 2.0]), (HOUR_MS + 2 * BLOCK_MS, [3.0, 2.0])]
     assert cursor.execute("select count(*) from verdicts").fetchone() == (0,)
+
+
+def test_sql_reads_the_store_and_nothing_else(object_store):
+    lake = Lake(object_store.lake("sql"))
+    lake.commit("samples", [write_data_file(lake.root, "samples", block([1.0, 2.0]))], run_id="r")
+    assert run_sql(lake, "SELECT sum(len(values)) FROM samples").rows == [(2,)]
+    log = f"{lake.root}/samples/_delta_log/00000000000000000000.json"
+    with pytest.raises(InputError, match="no other files"):
+        run_sql(lake, f"SELECT * FROM read_text('{log}')")  # noqa: S608
 
 
 def test_pickled_lake_opens_again(object_store):

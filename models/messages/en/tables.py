@@ -8,6 +8,7 @@ _MORE_IN_JSON = "{more} more with smaller backlogs: --format json has them all."
 SENTENCES = {
     "tables.utc": "Times are UTC.",
     "tables.more_in_json": _MORE_IN_JSON,
+    "tables.sql.left_out": "{rows} more: --format json or csv has them all.",
     # How fresh the data is.
     "tables.freshness.none": "No data yet.",
     "tables.freshness.until": "Data up to {newest} UTC. Times are UTC.",

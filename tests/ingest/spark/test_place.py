@@ -1,13 +1,20 @@
 """What a master's URL means, what a session sets there, and which Python its tasks run on. No Spark is started."""
 
+import re
 import socket
+import sys
+import tomllib
+from pathlib import Path
 
 import pytest
 
 from throttlescope.ingest.core.errors import InputError, SourceError
+from throttlescope.ingest.core.extras import MissingExtraError
+from throttlescope.ingest.spark.connect import connect_session
 from throttlescope.ingest.spark.master import MasterKind, SparkMaster, check_answers, place_of
 from throttlescope.ingest.spark.settings import PACKAGE_PYTHON, executor_python, settings_of
 
+ROOT = Path(__file__).parents[3]
 SUBMITTED = {"PYSPARK_GATEWAY_PORT": "1"}
 
 
@@ -116,3 +123,25 @@ def test_what_spark_submit_decides_is_not_set():
 def test_the_python_of_tasks(master, package, environment, python):
     place = place_of(master, environment={})
     assert executor_python(place, package, "here", environment) == python
+
+
+def test_missing_extra_names_the_command_that_installs_it(monkeypatch):
+    """Before anything is asked of the server, which may be well."""
+    monkeypatch.setitem(sys.modules, "grpc", None)
+    with pytest.raises(MissingExtraError) as caught:
+        connect_session(place_of("sc://127.0.0.1:1", environment={}), conf={}, package=None)
+    assert str(caught.value) == (
+        "Spark Connect needs packages that are not installed; got no grpc. Fix: pip install 'throttlescope[connect]'"
+    )
+    assert caught.value.exit_code == 2
+
+
+def test_extras_that_the_code_requires_exist():
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    named = {
+        name
+        for room in ("ingest", "transforms", "models", "app")
+        for path in (ROOT / room).rglob("*.py")
+        for name in re.findall(r"require_extra\(\s*\"(\w+)\"", path.read_text())
+    }
+    assert named == set(extras)
