@@ -83,6 +83,7 @@ def shell(pages: Sequence[tuple[str, str]]) -> dmc.MantineProvider:
 
 _KEYS = (
     ("/", "search subscriptions"),
+    ("w", sentence("page.keys.worst")),
     ("j k", sentence("page.keys.next")),
     ("Enter", "open the row"),
     ("[ ]", sentence("page.keys.range")),
