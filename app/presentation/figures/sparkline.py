@@ -65,41 +65,33 @@ def sparkline(
     return picture(path, behind=band + limit)
 
 
-def backlog_path(episodes: Sequence[dict], *, start_ms: int, end_ms: int) -> str | None:
-    """The backlog of one subscription as the ``d`` of an SVG path of :data:`WIDTH_PX` by :data:`HEIGHT_PX`; None where it has none in the range.
+def backlog_path(episodes: Sequence[dict], *, start_ms: int, end_ms: int) -> tuple[str, float] | None:
+    """The backlog of one subscription as the ``d`` of an SVG path of :data:`WIDTH_PX` by :data:`HEIGHT_PX`, and its largest value, in entries; None where it has none in (start_ms, end_ms].
 
     Parameters
     ----------
     episodes : sequence of dict
-        ``backlog`` (points ``at_ms``, ``entries``), ``backlog_step_ms``, ``known_until_ms``, ``last_entries``; oldest first. Between two the
+        ``backlog`` (points ``at_ms``, ``entries``), ``backlog_step_ms``, ``known_until_ms``; oldest first. Between two of them the
         backlog was at its floor, which is no part of them: the line ends there.
     """
-    lines = []
-    for one in episodes:
-        # A point is the largest of its step, and the step's end is as late as it is known.
-        times = [min(point["at_ms"] + one["backlog_step_ms"], one["known_until_ms"]) for point in one["backlog"]]
-        line = [
-            (at, point["entries"])
-            for at, point in zip(times, one["backlog"], strict=True)
-            if start_ms < at <= end_ms
-        ]
-        if line:
-            lines.append(line)
+    lines = [line for one in episodes if (line := _line_of(one, start_ms, end_ms))]
     if not lines:
         return None
-    high = max(1.0, *(entries for line in lines for _, entries in line))
+    high = max(entries for line in lines for _, entries in line)
     most = max(4, _MOST_POINTS // len(lines))
     parts = []
-    for line in lines[-_MOST_POINTS // 4 :]:
+    for line in lines[-(_MOST_POINTS // 4) :]:
         times, values = np.array([at for at, _ in line]), np.array([entries for _, entries in line], float)
         at = kept(values, buckets=most // 2, most=most)
-        parts.append(_path(times[at], values[at], start_ms, end_ms, 0.0, high))
-    return "".join(parts)
+        parts.append(_path(times[at], values[at], start_ms, end_ms, 0.0, max(1.0, high)))
+    return "".join(parts), high
 
 
-def highest(episodes: Sequence[dict]) -> float:
-    """The largest of what :func:`backlog_path` draws, in entries."""
-    return max((point["entries"] for one in episodes for point in one["backlog"]), default=0.0)
+def _line_of(episode: dict, start_ms: int, end_ms: int) -> list[tuple[int, float]]:
+    """Times and entries of one episode in the range; a point is the largest of its step, at the step's end as far as it is known."""
+    step_ms, until_ms = episode["backlog_step_ms"], episode["known_until_ms"]
+    points = [(min(point["at_ms"] + step_ms, until_ms), point["entries"]) for point in episode["backlog"]]
+    return [(at, entries) for at, entries in points if start_ms < at <= end_ms]
 
 
 def trend_path(values: Sequence[float | None]) -> str | None:
@@ -111,7 +103,9 @@ def trend_path(values: Sequence[float | None]) -> str | None:
     return _path(np.arange(len(numbers)), numbers, 0, len(numbers) - 1, 0.0, max(1.0, float(known.max())))
 
 
-def _path(times_ms: np.ndarray, values: np.ndarray, start_ms: int, end_ms: int, low: float, high: float) -> str:
+def _path(
+    times_ms: np.ndarray, values: np.ndarray, start_ms: int, end_ms: int, low: float, high: float
+) -> str:
     path, pen = [], "M"
     for time_ms, value in zip(times_ms, values, strict=True):
         if not np.isfinite(value):

@@ -48,7 +48,9 @@ def timeline_figure(
     causes : sequence of str
         Only these are drawn; empty: all.
     """
-    shown = [word for word in ORDER if (not causes or word in causes) and any(one.causes.get(word) for one in bins)]
+    shown = [
+        word for word in ORDER if (not causes or word in causes) and any(one.causes.get(word) for one in bins)
+    ]
     traces = [_bars(word, [one for one in bins if one.causes.get(word)], step_ms) for word in shown]
     if not traces:
         # A chart without a trace would have no axis.

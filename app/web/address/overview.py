@@ -66,9 +66,7 @@ class OverviewAddress(PageAddress):
 
     def over(self, start_ms: int | None, end_ms: int | None, *, length: str | None = None) -> OverviewAddress:
         """The same over another range, at its end."""
-        return replace(
-            self, start_ms=start_ms, end_ms=end_ms, length=length or DEFAULT_LENGTH, at_ms=None
-        )
+        return replace(self, start_ms=start_ms, end_ms=end_ms, length=length or DEFAULT_LENGTH, at_ms=None)
 
     def toggled(self, *causes: str) -> OverviewAddress:
         """The same with these causes as the filter, or without a filter where they are it."""

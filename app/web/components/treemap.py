@@ -70,7 +70,9 @@ def _shown(tile: Tile, box: tuple[float, float, float, float]) -> html.Div:
     return html.Div(inside, className="tile", style=style, key=tile.key)
 
 
-def squarified(sizes: Sequence[float], width: float, height: float) -> list[tuple[float, float, float, float]]:
+def squarified(
+    sizes: Sequence[float], width: float, height: float
+) -> list[tuple[float, float, float, float]]:
     """Rectangles (left, top, width, height) that fill a box, in the order of the sizes and in their proportion.
 
     Parameters

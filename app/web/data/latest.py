@@ -39,7 +39,9 @@ STALE_MS = 10 * MINUTE_MS
 _BEHIND_MS = BLOCK_MS
 
 #: Whether a row is of Pulsar's own topics or subscriptions.
-OWN_TOPIC_SQL = f"regexp_full_match(topic, '{SYSTEM_TOPIC}') OR regexp_full_match(subscription, '{SYSTEM_SUBSCRIPTION}')"
+OWN_TOPIC_SQL = (
+    f"regexp_full_match(topic, '{SYSTEM_TOPIC}') OR regexp_full_match(subscription, '{SYSTEM_SUBSCRIPTION}')"
+)
 
 # The selector is as it is typed elsewhere, so that a pasted one is found; in lower case, since it is only searched.
 _LATEST_SQL = f"""

@@ -64,7 +64,9 @@ def recent_files(snapshot: Snapshot, length_ms: int) -> list[DataFile]:
     ]
 
 
-def nearly_used(cursor, snapshot: Snapshot, moments: Mapping[str, int], *, most: int) -> tuple[list[dict], int]:
+def nearly_used(
+    cursor, snapshot: Snapshot, moments: Mapping[str, int], *, most: int
+) -> tuple[list[dict], int]:
     """Limits close to exhaustion in the last minutes before a moment, the fullest first, and how many there are.
 
     Parameters
@@ -88,7 +90,11 @@ def nearly_used(cursor, snapshot: Snapshot, moments: Mapping[str, int], *, most:
     ]
     ends = " UNION ALL ".join("SELECT ? AS cluster, ? AS at_ms" for _ in moments)
     values = [value for pair in moments.items() for value in pair]
-    rows = dicts(cursor.execute(_NEAR_SQL.format(ends=ends, source=snapshot.source("signals", files), most=most), values))
+    rows = dicts(
+        cursor.execute(
+            _NEAR_SQL.format(ends=ends, source=snapshot.source("signals", files), most=most), values
+        )
+    )
     return rows, (rows[0]["total"] if rows else 0)
 
 
@@ -127,19 +133,21 @@ _OWNER = {
 
 def _near_of(limiter: str) -> str:
     level, unit = limiter.split(".")
-    return (
-        f"SELECT cluster, '{limiter}', {_OWNER[level]}, {rho_column(limiter)}, limit_{level}_{unit} / limit_{level}_period_s, "  # noqa: S608
-        "{topic: topic, partition: partition, subscription: subscription} "
-        f"FROM minutes WHERE {rho_column(limiter)} >= {NEAR_SHARE}"
-    )
+    return f"""
+        SELECT cluster, '{limiter}', {_OWNER[level]}, {rho_column(limiter)}, limit_{level}_{unit} / limit_{level}_period_s,
+               {{{{topic: topic, partition: partition, subscription: subscription}}}}
+        FROM minutes WHERE {rho_column(limiter)} >= {NEAR_SHARE}
+        """  # noqa: S608
 
 
-_NEAR_SQL = (
-    "WITH ends AS ({ends}), minutes AS (SELECT s.* FROM {source} AS s JOIN ends USING (cluster) "
-    f"WHERE minute_ms < at_ms AND minute_ms >= at_ms - {NOW_MS}), "
-    "near (cluster, limiter, broker, topic, partition, subscription, share, per_s, member) AS ("
-    + " UNION ALL ".join(map(_near_of, LIMITERS)).replace("{", "{{").replace("}", "}}")
-    + ") SELECT cluster, limiter, broker, topic, partition, subscription, max(share) AS share, arg_max(per_s, share) AS per_s, "
-    "min(member) AS member, count(*) OVER () AS total FROM near GROUP BY cluster, limiter, broker, topic, partition, subscription "
-    "ORDER BY share DESC, cluster, limiter, broker, topic, partition, subscription LIMIT {most}"
+_NEAR_SQL = f"""
+WITH ends AS ({{ends}}), minutes AS (
+    SELECT s.* FROM {{source}} AS s JOIN ends USING (cluster) WHERE minute_ms < at_ms AND minute_ms >= at_ms - {NOW_MS}
+), near (cluster, limiter, broker, topic, partition, subscription, share, per_s, member) AS (
+    {" UNION ALL ".join(map(_near_of, LIMITERS))}
 )
+SELECT cluster, limiter, broker, topic, partition, subscription, max(share) AS share, arg_max(per_s, share) AS per_s,
+       min(member) AS member, count(*) OVER () AS total
+FROM near GROUP BY cluster, limiter, broker, topic, partition, subscription
+ORDER BY share DESC, cluster, limiter, broker, topic, partition, subscription LIMIT {{most}}
+"""  # noqa: S608

@@ -12,11 +12,12 @@ from dataclasses import dataclass
 
 from throttlescope.app.presentation.causes import ORDER
 from throttlescope.app.web.address.overview import LENGTHS_MS, OverviewAddress
+from throttlescope.app.web.data.backlogs import episodes_of, first_judged, key_of
 from throttlescope.app.web.data.latest import AGO_MS, KEY, OWN_TOPIC_SQL, STALE_MS, windows_at
 from throttlescope.app.web.data.limit_use import make_uses, nearly_used
 from throttlescope.app.web.data.reader import LakeReader, dicts
 from throttlescope.app.web.data.snapshot import Snapshot
-from throttlescope.app.web.data.timeline import Timeline, timeline
+from throttlescope.app.web.data.timeline import CauseTimeline, timeline
 from throttlescope.ingest.core.times import BLOCK_MS, MINUTE_MS
 
 #: A forecast that is older than the moment by this is ignored.
@@ -45,7 +46,7 @@ class LastRun:
 
 
 @dataclass(frozen=True)
-class Counts:
+class MomentCounts:
     """Subscription partitions at one moment.
 
     Attributes
@@ -88,19 +89,19 @@ class Overview:
         The range; ``was_cut``: a longer one was requested.
     at_ms : int
         The moment; ``is_now``: it is the newest of each cluster.
-    counts : Counts
-    before : tuple of (int, Counts or None)
+    counts : MomentCounts
+    before : tuple of (int, MomentCounts or None)
         An hour and a day before the moment; None: some selected cluster was not judged then, and a smaller fleet has fewer problems.
     ended : int
         Subscription partitions of the last day without a verdict at the moment; they are not counted.
-    timeline : Timeline
+    timeline : CauseTimeline
     places : list of dict
         Namespaces or brokers by ready backlog, the largest first: ``cluster``, ``name`` (None: no scrape named a broker),
         ``entries``, ``growth_entries`` in the window, ``subscriptions``, ``troubled``, ``cause`` and ``limiter`` of the largest
         backlog that has a problem; ``places_total`` of how many, ``places_entries`` of all.
     worst : list of dict
         Subscription partitions with a problem, the largest backlog first: key, ``cause``, ``limiter``, ``backlog_entries``,
-        ``backlog_growth_entries``, ``since_ms``, ``episodes`` in the range, see :func:`episodes_of`; ``worst_total`` of how many. ``worst_of_all`` is the first one without the
+        ``backlog_growth_entries``, ``since_ms``, ``episodes`` in the range, see :func:`~throttlescope.app.web.data.backlogs.episodes_of`; ``worst_total`` of how many. ``worst_of_all`` is the first one without the
         address's filter of causes.
     limits : list of dict
         See :func:`~throttlescope.app.web.data.limit_use.nearly_used`; ``limits_total`` of how many.
@@ -122,10 +123,10 @@ class Overview:
     was_cut: bool
     at_ms: int
     is_now: bool
-    counts: Counts
-    before: tuple[tuple[int, Counts | None], ...]
+    counts: MomentCounts
+    before: tuple[tuple[int, MomentCounts | None], ...]
     ended: int
-    timeline: Timeline
+    timeline: CauseTimeline
     places: list[dict]
     places_total: int
     places_entries: float
@@ -142,7 +143,9 @@ class Overview:
 
 def overview(reader: LakeReader, address: OverviewAddress) -> Overview | None:
     """What the address shows; None where the selected clusters have no verdict. Callers must not modify it."""
-    return reader.read_cached(("overview", address), lambda cursor, snapshot: _read(cursor, snapshot, address))
+    return reader.read_cached(
+        ("overview", address), lambda cursor, snapshot: _read(cursor, snapshot, address)
+    )
 
 
 def _read(cursor, snapshot: Snapshot, address: OverviewAddress) -> Overview | None:
@@ -183,19 +186,14 @@ def _read(cursor, snapshot: Snapshot, address: OverviewAddress) -> Overview | No
 def _range(snapshot: Snapshot, address: OverviewAddress, newest_ms: int) -> tuple[int, int, bool]:
     """The range [start, end), and whether a longer one was requested. The newest hours begin with the first verdict in them: a recording is short."""
     length_ms = LENGTHS_MS[address.length]
-    end_ms = address.end_ms or (newest_ms if address.start_ms is None else max(newest_ms, address.start_ms + MINUTE_MS))
+    end_ms = address.end_ms or (
+        newest_ms if address.start_ms is None else max(newest_ms, address.start_ms + MINUTE_MS)
+    )
     if address.start_ms is not None:
         was_cut = end_ms - address.start_ms > LONGEST_MS
         return (end_ms - LONGEST_MS if was_cut else address.start_ms), end_ms, was_cut
     start_ms = end_ms - length_ms
-    begins = [
-        file.minimum["window_start_ms"]
-        for file in snapshot.files["verdicts"]
-        if (not address.clusters or file.partition["cluster"] in address.clusters)
-        and start_ms < file.maximum["window_end_ms"]
-        and file.minimum["window_start_ms"] < end_ms
-    ]
-    first_ms = max(start_ms, min(begins, default=start_ms))
+    first_ms = first_judged(snapshot, address.clusters, start_ms, end_ms)
     return min(first_ms, end_ms - SHORTEST_MS), end_ms, False
 
 
@@ -217,24 +215,26 @@ def _make_state(cursor, snapshot: Snapshot, moments: dict[str, int], *, is_now: 
     return cursor.execute(known, [list(moments)]).fetchall()[0][0] if is_now else 0
 
 
-def _counts(cursor, at_ms: int) -> Counts:
+def _counts(cursor, at_ms: int) -> MomentCounts:
     rows = cursor.execute(
         "SELECT cause, count(*), sum(backlog_entries) FROM state WHERE NOT (own_topic AND cause = 'healthy') GROUP BY cause"
     ).fetchall()
     return _counted(at_ms, rows)
 
 
-def _counted(at_ms: int, rows: Sequence[tuple]) -> Counts:
+def _counted(at_ms: int, rows: Sequence[tuple]) -> MomentCounts:
     entries = [entries for cause, _, entries in rows if cause != "healthy" and entries is not None]
     causes = Counter()
     for cause, number, _ in rows:
         causes[cause] += number
-    return Counts(
+    return MomentCounts(
         at_ms, {cause: causes[cause] for cause in ORDER if causes[cause]}, sum(entries) if entries else None
     )
 
 
-def _before(cursor, snapshot: Snapshot, moments: dict[str, int], ago_ms: int, *, is_now: bool) -> Counts | None:
+def _before(
+    cursor, snapshot: Snapshot, moments: dict[str, int], ago_ms: int, *, is_now: bool
+) -> MomentCounts | None:
     at_ms = max(moments.values()) - ago_ms
     if is_now:
         rows = cursor.execute(
@@ -256,7 +256,7 @@ def _places(cursor, snapshot: Snapshot, by: str) -> tuple[list[dict], int, float
     joined = "state"
     if by == "broker":
         make_uses(snapshot)
-        joined = f"state LEFT JOIN (SELECT {KEY}, broker FROM uses) USING ({KEY})"
+        joined = f"state LEFT JOIN (SELECT {KEY}, broker FROM uses) USING ({KEY})"  # noqa: S608
     rows = dicts(
         cursor.execute(
             f"""
@@ -270,8 +270,14 @@ def _places(cursor, snapshot: Snapshot, by: str) -> tuple[list[dict], int, float
         )
     )
     found = [
-        {key: row[key] for key in ("cluster", "name", "entries", "growth_entries", "subscriptions", "troubled")}
-        | {"cause": row["worst"] and row["worst"]["cause"], "limiter": row["worst"] and row["worst"]["limiter"]}
+        {
+            key: row[key]
+            for key in ("cluster", "name", "entries", "growth_entries", "subscriptions", "troubled")
+        }
+        | {
+            "cause": row["worst"] and row["worst"]["cause"],
+            "limiter": row["worst"] and row["worst"]["limiter"],
+        }
         for row in rows
     ]
     return found, (rows[0]["total"] if rows else 0), (rows[0]["all_entries"] if rows else 0.0)
@@ -291,46 +297,12 @@ def _worst(
     )
     episodes = episodes_of(cursor, snapshot, rows, start_ms, at_ms)
     for row in rows:
-        mine = episodes.get(tuple(row[name] for name in KEY.split(", ")), [])
+        mine = episodes.get(key_of(row), [])
         open_now = [one for one in mine if one["known_until_ms"] >= at_ms - STALE_MS]
         if open_now:
             row["since_ms"] = open_now[-1]["since_ms"]
         row["episodes"] = mine
     return rows, (rows[0]["total"] if rows else 0)
-
-
-def episodes_of(
-    cursor, snapshot: Snapshot, rows: Sequence[dict], start_ms: int, end_ms: int
-) -> dict[tuple, list[dict]]:
-    """Backlogs of some subscriptions that touch [start_ms, end_ms), by key, oldest first: what a sparkline is drawn from.
-
-    Returns
-    -------
-    dict of tuple to list of dict
-        ``since_ms``, ``known_until_ms``, ``last_entries``, ``backlog`` (points ``at_ms``, ``entries``) and ``backlog_step_ms``.
-    """
-    names = KEY.split(", ")
-    files = [
-        file
-        for file in snapshot.files["episodes"]
-        if file.minimum.get("start_ms", 0) < end_ms and any(file.partition["cluster"] == row["cluster"] for row in rows)
-    ]
-    if not files:
-        return {}
-    # Joined with what is selected, as values: names of a cluster never become SQL.
-    columns = {name: [row[name] for row in rows] for name in names}
-    wanted = ", ".join(f"unnest(${number}) AS {name}" for number, name in enumerate(names, 1))
-    found: dict[tuple, list[dict]] = {}
-    for row in dicts(
-        cursor.execute(
-            f"SELECT {KEY}, since_ms, known_until_ms, last_entries, backlog, backlog_step_ms "  # noqa: S608
-            f"FROM {snapshot.source('episodes', files)} JOIN (SELECT {wanted}) USING ({KEY}) "
-            f"WHERE start_ms < $6 AND coalesce(end_ms, known_until_ms) > $7 ORDER BY start_ms",
-            [*columns.values(), end_ms, start_ms],
-        )
-    ):
-        found.setdefault(tuple(row[name] for name in names), []).append(row)
-    return found
 
 
 def _deadlines(cursor, snapshot: Snapshot, moments: dict[str, int]) -> tuple[list[dict], list[dict]]:

@@ -15,7 +15,10 @@ from throttlescope.ingest.core.times import BLOCK_MS, MINUTE_MS
 from throttlescope.models.diagnosis.apply import WINDOW_MS
 
 #: Lengths of a bin; the first with which a range has at most :data:`MOST_BINS`.
-STEPS_MS = (*(minutes * MINUTE_MS for minutes in (1, 2, 5, 10, 15, 20, 30)), *(hours * BLOCK_MS for hours in (1, 2, 3, 6, 12, 24)))
+STEPS_MS = (
+    *(minutes * MINUTE_MS for minutes in (1, 2, 5, 10, 15, 20, 30)),
+    *(hours * BLOCK_MS for hours in (1, 2, 3, 6, 12, 24)),
+)
 MOST_BINS = 72
 
 
@@ -47,7 +50,7 @@ class Bin:
 
 
 @dataclass(frozen=True)
-class Timeline:
+class CauseTimeline:
     """Bins of one range, oldest first, all of one length."""
 
     step_ms: int
@@ -59,7 +62,9 @@ def step_of(start_ms: int, end_ms: int) -> int:
     return next((step for step in STEPS_MS if (end_ms - start_ms) <= step * MOST_BINS), STEPS_MS[-1])
 
 
-def timeline(cursor, snapshot: Snapshot, clusters: Sequence[str], start_ms: int, end_ms: int) -> Timeline:
+def timeline(
+    cursor, snapshot: Snapshot, clusters: Sequence[str], start_ms: int, end_ms: int
+) -> CauseTimeline:
     """Counts of windows that end in (start_ms, end_ms]."""
     files = [
         file
@@ -90,7 +95,7 @@ def timeline(cursor, snapshot: Snapshot, clusters: Sequence[str], start_ms: int,
     for number, *row in rows:
         found.setdefault(number, []).append(row)
     judged = [(file.minimum["window_start_ms"], file.maximum["window_end_ms"]) for file in files]
-    return Timeline(
+    return CauseTimeline(
         step_ms,
         tuple(
             _bin(number * step_ms, found.get(number, ()), _touches(judged, number * step_ms, step_ms))

@@ -30,7 +30,6 @@ SENTENCES = {
     "overview.group.filter": "List these below; click again to list all",
     "overview.backlog": "Their backlog",
     "overview.backlog.unit": "entries",
-    "overview.backlog.not_measured": "not measured",
     "overview.backlog.over_time": "total backlog over the range: at most {high} entries, {newest} at its end",
     "overview.change.same": "same as {length} ago",
     "overview.change.ago": "{change} in {length}",

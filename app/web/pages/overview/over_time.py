@@ -42,7 +42,11 @@ def over_time(view: Overview) -> html.Section:
     graph = dcc.Graph(
         id="overview-timeline",
         figure=figure,
-        config={**CONFIG, "displayModeBar": False, "toImageButtonOptions": {"filename": "throttlescope-causes"}},
+        config={
+            **CONFIG,
+            "displayModeBar": False,
+            "toImageButtonOptions": {"filename": "throttlescope-causes"},
+        },
         style={"height": figure.layout.height},
     )
     return section(
@@ -62,7 +66,9 @@ def _card(view: Overview, word: str) -> dcc.Link:
     cause, number = CAUSES[word], view.counts.causes.get(word, 0)
     return dcc.Link(
         [
-            html.Span(cause.mark, className="cause-mark", style={"color": cause.colour}, **{"aria-hidden": "true"}),
+            html.Span(
+                cause.mark, className="cause-mark", style={"color": cause.colour}, **{"aria-hidden": "true"}
+            ),
             html.Span(cause.label),
             html.Strong(fmt.exact(number), className="" if number else "none"),
         ],
@@ -90,6 +96,8 @@ def _numbers(view: Overview, words: list[str]) -> html.Details:
 def _row(view: Overview, one: Bin, words: list[str]) -> list:
     return [
         dcc.Link(fmt.day_clock(one.at_ms), href=replace(view.address, at_ms=one.at_ms).href()),
-        ", ".join(f"{CAUSES[word].label} {fmt.exact(one.causes[word])}" for word in words if one.causes.get(word)),
+        ", ".join(
+            f"{CAUSES[word].label} {fmt.exact(one.causes[word])}" for word in words if one.causes.get(word)
+        ),
         fmt.short(round(one.backlog_entries)),
     ]

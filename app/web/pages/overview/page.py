@@ -16,7 +16,13 @@ from throttlescope.app.presentation.links.paths import OVERVIEW_PATH
 from throttlescope.app.web.address.overview import DEFAULT_LENGTH, LENGTHS_MS, OverviewAddress
 from throttlescope.app.web.components.inputs_in_address import AddressInputs, choice
 from throttlescope.app.web.components.range_bar import range_bar
-from throttlescope.app.web.components.shell import cluster_choices, freshness_line, no_verdicts, panel, skeleton
+from throttlescope.app.web.components.shell import (
+    cluster_choices,
+    freshness_line,
+    no_verdicts,
+    panel,
+    skeleton,
+)
 from throttlescope.app.web.data import newest
 from throttlescope.app.web.data import overview as stored
 from throttlescope.app.web.data.overview import LONGEST_MS, LastRun, Overview
@@ -166,7 +172,8 @@ def _behind(view: Overview | None) -> list:
         return []
     return [
         html.Span(
-            sentence("overview.behind", cluster=fmt.name(cluster, 60), at=fmt.moment(end_ms)), className="quiet"
+            sentence("overview.behind", cluster=fmt.name(cluster, 60), at=fmt.moment(end_ms)),
+            className="quiet",
         )
         for cluster, end_ms in view.behind[:3]
     ]

@@ -30,7 +30,9 @@ def limits(view: Overview) -> html.Section:
     if view.limits_total > len(view.limits):
         more = sentence("overview.limits.more", number=fmt.exact(view.limits_total), shown=len(view.limits))
         note = f"{more}; {note}"
-    link = dcc.Link("All limits", href=LimitsAddress(clusters=view.address.clusters).href(), className="range-link")
+    link = dcc.Link(
+        "All limits", href=LimitsAddress(clusters=view.address.clusters).href(), className="range-link"
+    )
     return section(sentence("overview.limits.title"), [body], note=note, tools=link)
 
 
@@ -69,7 +71,9 @@ def deadlines(view: Overview) -> html.Section:
     """Losses if nothing changes; what is expected of the largest backlogs without one."""
     title = sentence("overview.losses.title")
     if "forecasts" not in view.computed:
-        nothing = panel(sentence("overview.losses.no_forecasts"), [sentence("overview.losses.no_forecasts_why")])
+        nothing = panel(
+            sentence("overview.losses.no_forecasts"), [sentence("overview.losses.no_forecasts_why")]
+        )
         return section(title, [nothing])
     parts: list = []
     if not view.losses:
@@ -93,7 +97,9 @@ def _deadline(row: dict) -> list:
         return [name, html.Span(sentence("overview.losses.never"), title=row["consequence"]), grows, ""]
     low, high = row["low_ms"], row["high_ms"]
     between = f"{fmt.day_clock(low)} to {fmt.day_clock(high)}" if high else f"{fmt.day_clock(low)} or later"
-    made = sentence("overview.losses.made", at=fmt.moment(row["predicted_ms"]), made=fmt.moment(row["made_at_ms"]))
+    made = sentence(
+        "overview.losses.made", at=fmt.moment(row["predicted_ms"]), made=fmt.moment(row["made_at_ms"])
+    )
     return [
         name,
         html.Span(

@@ -24,10 +24,7 @@ def places(view: Overview) -> html.Section:
     """Tiles, or that there is no backlog."""
     by = view.address.by
     choices = html.Span(
-        [
-            view_link(place, replace(view.address, by=place).href(), chosen=place == by)
-            for place in PLACES
-        ],
+        [view_link(place, replace(view.address, by=place).href(), chosen=place == by) for place in PLACES],
         className="views small",
     )
     if view.places:
@@ -68,11 +65,23 @@ def _tile(by: str, row: dict, view: Overview) -> Tile:
     cause = CAUSES[row["cause"]] if row["cause"] else None
     entries, change = fmt.short(round(row["entries"])), fmt.signed(round(row["growth_entries"] or 0))
     mark = (
-        [html.Span(cause.mark, className="cause-mark", style={"color": cause.colour}, **{"aria-hidden": "true"})]
+        [
+            html.Span(
+                cause.mark, className="cause-mark", style={"color": cause.colour}, **{"aria-hidden": "true"}
+            )
+        ]
         if cause
         else []
     )
-    of_cause = [html.Span([*mark, f"{cause.label}, {fmt.exact(row['troubled'])} of {fmt.exact(row['subscriptions'])}"])] if cause else []
+    of_cause = (
+        [
+            html.Span(
+                [*mark, f"{cause.label}, {fmt.exact(row['troubled'])} of {fmt.exact(row['subscriptions'])}"]
+            )
+        ]
+        if cause
+        else []
+    )
     return Tile(
         f"{row['cluster']} {row['name']}",
         row["entries"],

@@ -9,7 +9,7 @@ from throttlescope.app.presentation.causes import CAUSES, GROUPS, MIXED, SIDES
 from throttlescope.app.presentation.figures.sparkline import picture, trend_path
 from throttlescope.app.presentation.links.subscription import SubscriptionAddress, SubscriptionPartition
 from throttlescope.app.web.components.parts import cause_badge
-from throttlescope.app.web.data.overview import Counts, Overview
+from throttlescope.app.web.data.overview import MomentCounts, Overview
 from throttlescope.ingest.core.subscription_name import short_text
 from throttlescope.models.messages.catalogue import sentence
 
@@ -86,9 +86,7 @@ def _growth(row: dict) -> list:
 
 
 def _judged(view: Overview) -> html.P:
-    parts = [
-        f"{sentence('overview.state.judged', judged=fmt.exact(view.counts.judged))} {when(view)}. "
-    ]
+    parts = [f"{sentence('overview.state.judged', judged=fmt.exact(view.counts.judged))} {when(view)}. "]
     if view.ended:
         parts.append(sentence("overview.state.ended", number=fmt.exact(view.ended)) + " ")
     if not view.is_now:
@@ -117,14 +115,19 @@ def _tile(view: Overview, group: str) -> dcc.Link:
         [
             html.Span(
                 [
-                    html.Span(mark, className="cause-mark", style={"color": colour}, **{"aria-hidden": "true"}),
+                    html.Span(
+                        mark, className="cause-mark", style={"color": colour}, **{"aria-hidden": "true"}
+                    ),
                     sentence(f"overview.group.{group}"),
                 ],
                 className="tile-name",
             ),
             html.Strong(fmt.exact(number), className="tile-number" if number else "tile-number none"),
             html.Span(
-                [html.Span(text, className="tile-change") for text in _changes(view, lambda counts: counts.of(causes))],
+                [
+                    html.Span(text, className="tile-change")
+                    for text in _changes(view, lambda counts: counts.of(causes))
+                ],
                 className="tile-changes",
             ),
         ],
@@ -139,19 +142,26 @@ def _backlog(view: Overview) -> html.Div:
     """All backlog of those with a problem, and how it went."""
     entries = view.counts.backlog_entries
     totals = [one.backlog_entries for one in view.timeline.bins]
-    path = trend_path([total if one.was_judged else None for one, total in zip(view.timeline.bins, totals, strict=True)])
+    path = trend_path(
+        [total if one.was_judged else None for one, total in zip(view.timeline.bins, totals, strict=True)]
+    )
     graph = []
     if path is not None:
         words = sentence(
-            "overview.backlog.over_time", high=fmt.short(round(max(totals))), newest=fmt.short(round(totals[-1]))
+            "overview.backlog.over_time",
+            high=fmt.short(round(max(totals))),
+            newest=fmt.short(round(totals[-1])),
         )
         graph = [html.Img(src=picture(path), alt=words, title=words, className="sparkline")]
     number = (
         html.Span(
-            [html.Strong(fmt.short(round(entries))), " ", sentence("overview.backlog.unit")], className="tile-number"
+            [html.Strong(fmt.short(round(entries))), " ", sentence("overview.backlog.unit")],
+            className="tile-number",
         )
         if entries is not None
-        else html.Span(fmt.exact(0) if not view.counts.troubled else fmt.MISSING, className="tile-number none")
+        else html.Span(
+            fmt.exact(0) if not view.counts.troubled else fmt.MISSING, className="tile-number none"
+        )
     )
     return html.Div(
         [
@@ -172,26 +182,29 @@ def _backlog(view: Overview) -> html.Div:
 
 def _changes(view: Overview, of) -> list[str]:
     """Against an hour and a day before; a lake that is younger is compared with its first moment in the range."""
-    now, found = of(view.counts), []
-    for ago_ms, counts in view.before:
-        if counts is not None:
-            found.append(_change(now - of(counts), "ago", length=fmt.duration(ago_ms)))
+    now = of(view.counts)
+    found = [
+        _in_length(now - of(counts), fmt.duration(ago_ms))
+        for ago_ms, counts in view.before
+        if counts is not None
+    ]
     if found:
         return found
     first = next((one for one in view.timeline.bins if one.was_judged and one.start_ms < view.at_ms), None)
     if first is None:
         return []
     at_ms = first.at_ms or first.start_ms + view.timeline.step_ms
-    before = Counts(at_ms, first.causes, first.backlog_entries)
-    at = fmt.clock(at_ms)[:5] + fmt.clock(at_ms)[8:]
-    return [_change(now - of(before), "since", at=at)]
+    before = MomentCounts(at_ms, first.causes, first.backlog_entries)
+    return [_since(now - of(before), fmt.short_clock(at_ms))]
 
 
-def _change(by: float, kind: str, **values: str) -> str:
-    if kind == "ago":
-        return sentence("overview.change.ago", change=fmt.signed(by), **values) if by else sentence(
-            "overview.change.same", **values
-        )
-    return sentence("overview.change.since", change=fmt.signed(by), **values) if by else sentence(
-        "overview.change.same_since", **values
-    )
+def _in_length(by: float, length: str) -> str:
+    if not by:
+        return sentence("overview.change.same", length=length)
+    return sentence("overview.change.ago", change=fmt.signed(by), length=length)
+
+
+def _since(by: float, at: str) -> str:
+    if not by:
+        return sentence("overview.change.same_since", at=at)
+    return sentence("overview.change.since", change=fmt.signed(by), at=at)

@@ -8,7 +8,7 @@ from dash import dcc, html
 
 from throttlescope.app.presentation import format as fmt
 from throttlescope.app.presentation.causes import CAUSES, GROUPS
-from throttlescope.app.presentation.figures.sparkline import backlog_path, highest, picture
+from throttlescope.app.presentation.figures.sparkline import backlog_path, picture
 from throttlescope.app.presentation.links.subscription import SubscriptionAddress, SubscriptionPartition
 from throttlescope.app.web.address.subscriptions import SubscriptionsAddress
 from throttlescope.app.web.components.grid import NONE
@@ -26,14 +26,20 @@ def worst(view: Overview) -> html.Section:
     if address.causes:
         title = sentence("overview.worst.filtered", causes=_filter_words(address.causes))
     if not view.worst:
-        key = "none_filtered" if address.causes else "none"
-        body = html.P(sentence(f"overview.worst.{key}", when=when(view)), className="quiet")
+        if address.causes:
+            text = sentence("overview.worst.none_filtered", when=when(view))
+        else:
+            text = sentence("overview.worst.none", when=when(view))
+        body = html.P(text, className="quiet")
         note = None
     else:
         body = plain_table(
             ("Subscription", "Cause", "Backlog, entries", "In 5 m", "Started", "Backlog over the range"),
             [_row(view, row) for row in view.worst],
-            keys=[f"{row['cluster']} {row['topic']} {row['partition']} {row['subscription']}" for row in view.worst],
+            keys=[
+                f"{row['cluster']} {row['topic']} {row['partition']} {row['subscription']}"
+                for row in view.worst
+            ],
         )
         shown, number = len(view.worst), fmt.exact(view.worst_total)
         if view.worst_total > shown:
@@ -80,8 +86,9 @@ def _row(view: Overview, row: dict) -> list:
 
 
 def _spark(view: Overview, row: dict) -> html.Img | str:
-    path = backlog_path(row["episodes"], start_ms=view.start_ms, end_ms=view.end_ms)
-    if path is None:
+    found = backlog_path(row["episodes"], start_ms=view.start_ms, end_ms=view.end_ms)
+    if found is None:
         return NONE
-    words = sentence("overview.worst.spark", high=fmt.short(round(highest(row["episodes"]))))
+    path, high = found
+    words = sentence("overview.worst.spark", high=fmt.short(round(high)))
     return html.Img(src=picture(path), alt=words, title=words, className="sparkline")
