@@ -274,7 +274,7 @@ def test_plot_is_one_offline_file(written, tmp_path):
         "orders#billing: throttle events per second",
         "subscription limit 500 msg/s",
         "topic limit 400 msg/s",
-        "far above: topic limit 1 GB/s",
+        "topic limit no limit → 1 GB/s, far above",
         "seconds from the start",
         "&lt;b&gt;raised",
     ):
