@@ -10,6 +10,7 @@ from typing import Protocol
 
 import plotly.graph_objects as go
 
+from throttlescope.app.presentation import format as fmt
 from throttlescope.app.presentation.causes import CAUSES, ORDER
 from throttlescope.app.presentation.figures.chart import chart
 from throttlescope.app.presentation.figures.traces import bar
@@ -73,6 +74,8 @@ def timeline_figure(
             "barmode": "stack",
             "bargap": 0,
             "showlegend": False,
+            # A click has to mean the bar under the pointer, and no other one of its stack.
+            "hovermode": "closest",
             "dragmode": False,
             "margin": {"l": _LEFT_PX, "r": _RIGHT_PX, "t": 8, "b": 38},
             "shapes": [*_unjudged(bins, step_ms), *_selected(at_ms, first_ms, last_ms)],
@@ -93,8 +96,8 @@ def _bars(word: str, bins: Sequence[CountedBin], step_ms: int) -> go.Bar:
             "pattern": {"shape": cause.pattern, "size": 6, "solidity": 0.25, "fgcolor": "rgba(255,255,255,0.55)", "fillmode": "overlay"},
         },
         # What a click leads to: the moment, and this cause.
-        customdata=[[format_time(one.at_ms), word] for one in bins],
-        hovertemplate="%{y}",
+        customdata=[[format_time(one.at_ms), word, fmt.moment(one.at_ms)] for one in bins],
+        hovertemplate=f"<b>{cause.mark} {cause.label}</b>: %{{y}}<br>%{{customdata[2]}}<extra></extra>",
     )  # fmt: skip
 
 

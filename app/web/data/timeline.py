@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from throttlescope.app.web.data.limit_use import NOW_MS
 from throttlescope.app.web.data.snapshot import Snapshot
 from throttlescope.ingest.core.times import BLOCK_MS, MINUTE_MS
-from throttlescope.models.diagnosis.apply import WINDOW_MS
 
 #: Lengths of a bin; the first with which a range has at most :data:`MOST_BINS`.
 STEPS_MS = (
@@ -124,4 +124,4 @@ def _apart_ms(cursor) -> int:
         "SELECT mode(apart) FROM (SELECT window_end_ms - lag(window_end_ms) OVER (ORDER BY window_end_ms) AS apart "
         "FROM (SELECT DISTINCT window_end_ms FROM moments))"
     ).fetchall()[0][0]
-    return min(apart or MINUTE_MS, WINDOW_MS)
+    return min(apart or MINUTE_MS, NOW_MS)

@@ -57,7 +57,7 @@ def over_time(view: Overview) -> html.Section:
 def _legend(view: Overview, words: list[str]) -> html.Nav:
     return html.Nav(
         [_card(view, word) for word in words],
-        className="cards legend",
+        className="legend",
         **{"aria-label": sentence("overview.timeline.label", when=when(view))},
     )
 

@@ -34,7 +34,6 @@ def state(view: Overview) -> html.Section:
             ),
         ],
         className="state",
-        **{"aria-label": sentence("overview.state.label")},
     )
 
 
