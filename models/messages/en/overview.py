@@ -23,18 +23,16 @@ SENTENCES = {
     "overview.state.worst": "Worst:",
     "overview.state.worst_hint": "the cause of the largest backlog (key w)",
     "overview.state.label": "subscriptions with a problem, by what holds them back",
-    "overview.group.limiter": "Held back by a limiter",
-    "overview.group.consumers": "Slow or blocked consumers",
+    "overview.group.limiter": "Rate limiter",
+    "overview.group.consumers": "Consumers",
     "overview.group.other": "Other causes",
     "overview.group.unknown": "Unknown cause",
     "overview.group.filter": "List these below; click again to list all",
     "overview.backlog": "Their backlog",
     "overview.backlog.unit": "entries",
     "overview.backlog.over_time": "total backlog over the range: at most {high} entries, {newest} at its end",
-    "overview.change.same": "same as {length} ago",
     "overview.change.ago": "{change} in {length}",
     "overview.change.since": "{change} since {at}",
-    "overview.change.same_since": "same as at {at}",
     # Over time.
     "overview.timeline.title": "Subscriptions with a problem over time",
     "overview.timeline.note": "each bar is the fullest moment of {step}; click a bar to see that moment",
@@ -45,7 +43,7 @@ SENTENCES = {
     "overview.timeline.label": "causes in this range, with their number {when}",
     # Where.
     "overview.places.title": "Backlog by",
-    "overview.places.note": "ready entries (batches) {when}; the colour is the cause of the largest",
+    "overview.places.note": "ready entries {when}; colour: cause of the largest",
     "overview.places.label": "backlog by {by}, the largest first",
     "overview.places.none": "No ready backlog {when}.",
     "overview.places.tile": (
@@ -67,7 +65,7 @@ SENTENCES = {
     "overview.worst.spark": "backlog over the range: at most {high} entries",
     # Limits.
     "overview.limits.title": "Limits close to exhaustion",
-    "overview.limits.note": "use / limit, largest minute of the last 5; {when}",
+    "overview.limits.note": "use / limit, last 5 minutes; {when}",
     "overview.limits.none": "No limit is used above {share} {when}.",
     "overview.limits.more": "{number} limits; the fullest {shown}",
     # Deadlines.
@@ -86,7 +84,7 @@ SENTENCES = {
     "overview.losses.made": "{at}; forecast made at {made}",
     # Shared incidents.
     "overview.incidents.title": "Open incidents",
-    "overview.incidents.note": "several backlogs with one limiter or broker in common; {when}",
+    "overview.incidents.note": "one limiter or broker, several backlogs; {when}",
     "overview.incidents.no_episodes": "No episodes yet.",
     "overview.incidents.no_episodes_why": (
         "The next run computes them, or: throttlescope episodes --store --lake DIR."

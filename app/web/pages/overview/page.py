@@ -50,7 +50,6 @@ def layout(_address: OverviewAddress | None, _query: str | None) -> html.Div:
                 [
                     html.H1(TITLE),
                     html.Div(id="overview-freshness", className="freshness"),
-                    html.Span(className="shell-space"),
                     choice("overview", "clusters"),
                 ],
                 className="page-head",

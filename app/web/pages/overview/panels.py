@@ -80,12 +80,10 @@ def deadlines(view: Overview) -> html.Section:
         parts.append(html.P(sentence("overview.losses.none"), className="quiet"))
     rows = [*view.losses, *view.drains]
     if rows:
-        zone = fmt.zone_of(view.at_ms)
-        parts.append(
-            plain_table(
-                ("Subscription", "What happens", "When", f"90 %, {zone}"), [_deadline(row) for row in rows]
-            )
-        )
+        head = ("Subscription", "What happens", "When", f"90 %, {fmt.zone_of(view.at_ms)}")
+        # An interval is there only where something is expected.
+        width = 4 if any(row["predicted_ms"] is not None for row in rows) else 3
+        parts.append(plain_table(head[:width], [_deadline(row)[:width] for row in rows]))
     return section(title, parts, note=sentence("overview.losses.note", when=when(view)))
 
 
@@ -123,7 +121,7 @@ def incidents(view: Overview) -> html.Section:
     if view.incidents:
         zone = fmt.zone_of(view.at_ms)
         body = plain_table(
-            ("Shared", "Cause", "Subscriptions", f"Started, {zone}", "Duration"),
+            ("Shared", "Cause", "Subscriptions", f"Started, {zone}"),
             [_incident(row, view) for row in view.incidents],
         )
     else:
@@ -140,6 +138,8 @@ def _incident(row: dict, view: Overview) -> list:
             subscriptions=fmt.exact(row["subscriptions"]),
             topics=fmt.exact(row["topics"]),
         ),
-        html.Span(fmt.day_clock(row["since_ms"]), title=fmt.moment(row["since_ms"])),
-        fmt.duration(max(0, view.at_ms - row["since_ms"])),
+        html.Span(
+            f"{fmt.day_clock(row['since_ms'])}, {fmt.duration(max(0, view.at_ms - row['since_ms']))} ago",
+            title=fmt.moment(row["since_ms"]),
+        ),
     ]

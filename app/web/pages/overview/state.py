@@ -5,7 +5,7 @@ from __future__ import annotations
 from dash import dcc, html
 
 from throttlescope.app.presentation import format as fmt
-from throttlescope.app.presentation.causes import CAUSES, GROUPS, MIXED, SIDES
+from throttlescope.app.presentation.causes import CAUSES, GROUPS, SIDES, STORAGE
 from throttlescope.app.presentation.figures.sparkline import picture, trend_path
 from throttlescope.app.presentation.links.subscription import SubscriptionAddress, SubscriptionPartition
 from throttlescope.app.web.components.parts import cause_badge
@@ -17,7 +17,7 @@ from throttlescope.models.messages.catalogue import sentence
 _LOOKS = {
     "limiter": (SIDES["throttle"].mark, SIDES["throttle"].colour),
     "consumers": (SIDES["consumer_capacity"].mark, SIDES["consumer_capacity"].colour),
-    "other": (SIDES["both"].mark, MIXED),
+    "other": ("◇", STORAGE),
     "unknown": (SIDES["unknown"].mark, SIDES["unknown"].colour),
 }
 
@@ -33,7 +33,7 @@ def state(view: Overview) -> html.Section:
                 **{"aria-label": sentence("overview.state.label")},
             ),
         ],
-        className="state",
+        className="headline",
     )
 
 
@@ -198,12 +198,12 @@ def _changes(view: Overview, of) -> list[str]:
 
 
 def _in_length(by: float, length: str) -> str:
-    if not by:
-        return sentence("overview.change.same", length=length)
-    return sentence("overview.change.ago", change=fmt.signed(by), length=length)
+    return sentence("overview.change.ago", change=_signed(by), length=length)
 
 
 def _since(by: float, at: str) -> str:
-    if not by:
-        return sentence("overview.change.same_since", at=at)
-    return sentence("overview.change.since", change=fmt.signed(by), at=at)
+    return sentence("overview.change.since", change=_signed(by), at=at)
+
+
+def _signed(by: float) -> str:
+    return fmt.signed(by) if by else "±0"
