@@ -94,12 +94,15 @@ def _future(
     times_ms = now_ms + 1000 * at_s
     curves = [_curve(outlook, at_s, backlog) for outlook in (forecast.best, forecast.worst)]
     low, high = np.minimum(*curves), np.maximum(*curves)
+    band = f"{name}, best to worst"
+    if forecast.fitted is None:
+        band = _future_name(band, forecast)
     edge = {"width": 0} if forecast.fitted is not None else {"width": 1, "color": colour, "dash": "dot"}
     traces = [
         go.Scatter(x=times_ms, y=low, mode="lines", line=edge, showlegend=False, hoverinfo="skip", legendgroup=name),
         go.Scatter(
             x=times_ms, y=high, mode="lines", line=edge, fill="tonexty", fillcolor=_faint(colour), legendgroup=name,
-            name=f"{name if forecast.fitted is not None else _future_name(name, forecast)}, best to worst", hoverinfo="skip",
+            name=band, hoverinfo="skip",
         ),
     ]  # fmt: skip
     if forecast.fitted is not None:

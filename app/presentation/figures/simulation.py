@@ -268,10 +268,10 @@ def _limits(item: PartitionSummary, kind: str) -> str:
     near, parts = _near(item, kind), []
     for level, colour in LEVEL_COLOURS.items():
         rates = [
-            "no limit" if rate is None else f"{fmt.short(rate)}{'B/s' if kind == 'bytes' else ' msg/s'}"
+            "none" if rate is None else f"{fmt.short(rate)}{'B/s' if kind == 'bytes' else ' msg/s'}"
             for *_, rate in _limit_steps(item, level, kind)
         ]
-        if all(rate == "no limit" for rate in rates):
+        if all(rate == "none" for rate in rates):
             continue
         far = "" if level in near else ", far above"
         shown = " → ".join(rates[:_MOST_STEPS]) + (" → ..." if len(rates) > _MOST_STEPS else "")
