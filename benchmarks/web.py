@@ -220,28 +220,36 @@ def table(found: dict) -> list[tuple[str, ...]]:
 def _warm(address: str, names: list[dict]) -> float:
     """Seconds until every worker has answered pages: which one answers cannot be chosen, so each page is requested often."""
     began_s = time.monotonic()
+    callbacks = [
+        one
+        for one in requests.get(address + "/_dash-dependencies", timeout=120).json()
+        if not one["clientside_function"]
+        and any(part in one["output"] for part in ("page.children", "overview-content."))
+    ]
     for path in ("/", "/subscriptions", *(href(name) for name in names[:4])) * 4:
         requests.get(address + path, timeout=120)
-        pathname, _, search = path.partition("?")
-        for output, more in (
-            ("page.children", []),
-            ("overview-content.children", [{"id": "address", "property": "pathname", "value": pathname}]),
-        ):
-            body = {
-                "output": output,
-                "outputs": dict(zip(("id", "property"), output.split("."), strict=True)),
-                "inputs": [
-                    {
-                        "id": "address",
-                        "property": "search" if more else "pathname",
-                        "value": search if more else pathname,
-                    }
-                ],
-                "changedPropIds": ["address.search"],
-                "state": more or [{"id": "address", "property": "search", "value": search}],
-            }
-            requests.post(address + CALLBACK, json=body, timeout=120)
+        for callback in callbacks:
+            requests.post(address + CALLBACK, json=_body(callback, path), timeout=120).raise_for_status()
     return round(time.monotonic() - began_s, 2)
+
+
+def _body(callback: dict, path: str) -> dict:
+    """The request of a callback that reads the address alone, as the browser makes it for a page that is opened."""
+    pathname, _, search = path.partition("?")
+    address = {"pathname": pathname, "search": f"?{search}" if search else ""}
+
+    def filled(parts: list[dict]) -> list[dict]:
+        return [
+            part | {"value": address.get(part["property"]) if part["id"] == "address" else None}
+            for part in parts
+        ]
+
+    names = [name.rsplit(".", 1) for name in callback["output"].strip(".").split("...")]
+    outputs = [{"id": name, "property": what} for name, what in names]
+    return {
+        "output": callback["output"], "outputs": outputs if callback["output"].startswith("..") else outputs[0],
+        "inputs": filled(callback["inputs"]), "state": filled(callback["state"]), "changedPropIds": ["address.search"],
+    }  # fmt: skip
 
 
 def _p95(values: list[float]) -> float:

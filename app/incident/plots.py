@@ -13,8 +13,9 @@ from throttlescope.app.presentation import figures
 from throttlescope.ingest.core.errors import ThrottlescopeError
 from throttlescope.models.messages.catalogue import sentence
 
-_GAP_PX = 62
-_TOP_PX, _BOTTOM_PX = 24, 44
+#: For the axis of the plot above, and two rows of a legend.
+_GAP_PX = 84
+_TOP_PX, _BOTTOM_PX = 46, 44
 _WIDTH_MARGINS = {"l": 90, "r": 26}
 
 
@@ -97,6 +98,8 @@ def _placed(item: dict, tag: str) -> dict:
     for axis in "xy":
         reference = placed.get(f"{axis}ref") or axis
         placed[f"{axis}ref"] = f"{axis}{tag} domain" if reference == "paper" else f"{axis}{tag}"
+    if placed.get("showlegend"):
+        placed["legend"] = f"legend{tag}"
     return placed
 
 

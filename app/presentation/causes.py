@@ -87,6 +87,17 @@ CAUSES: dict[str, CauseLook] = {cause.name: CauseLook(cause) for cause in RECORD
 #: The stored words in that order.
 ORDER: tuple[str, ...] = tuple(CAUSES)
 
+#: The answer to "a limit or the consumers?" in one word, and its causes; healthy ones are in none of them.
+GROUPS: dict[str, tuple[str, ...]] = {
+    group: tuple(cause.name for cause in RECORDS if cause.name != "healthy" and cause.side in sides)
+    for group, sides in (
+        ("limiter", ("throttle", "both")),
+        ("consumers", ("consumer_capacity",)),
+        ("other", ("neither",)),
+        ("unknown", ("unknown",)),
+    )
+}
+
 
 @dataclass(frozen=True)
 class SideLook:

@@ -122,6 +122,11 @@ def clock(time_ms: int | None) -> str:
     )
 
 
+def short_clock(time_ms: int | None) -> str:
+    """``02:58 UTC``, where seconds say nothing."""
+    return MISSING if is_missing(time_ms) else f"{time_zone.local(time_ms):%H:%M} {time_zone.label(time_ms)}"
+
+
 def between(start_ms: int, end_ms: int, *, day: bool = True) -> str:
     """``2026-11-20 02:10:00 to 02:58:30 UTC``: a range, its zone said once, the second day only if it is another."""
     start, end = time_zone.local(start_ms), time_zone.local(end_ms)

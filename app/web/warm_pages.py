@@ -14,7 +14,7 @@ from throttlescope.app.presentation.links.subscription import SubscriptionAddres
 from throttlescope.app.web.address.subscriptions import SubscriptionsAddress
 from throttlescope.app.web.data import newest
 from throttlescope.app.web.data.reader import LakeReader, ends_with_process, is_ending
-from throttlescope.app.web.pages import overview
+from throttlescope.app.web.pages.overview import page as overview
 from throttlescope.app.web.pages.subscription.content import read_view
 from throttlescope.app.web.pages.subscription.context import more
 from throttlescope.app.web.pages.subscription.page import page

@@ -273,8 +273,8 @@ def test_plot_is_one_offline_file(written, tmp_path):
         "orders#billing: bytes per second",
         "orders#billing: throttle events per second",
         "subscription limit 500 msg/s",
-        "topic limit 400 msg/s",
-        "far above: topic limit 1 GB/s",
+        "topic limit none → 400 msg/s",
+        "topic limit none → 1 GB/s, far above",
         "seconds from the start",
         "&lt;b&gt;raised",
     ):

@@ -255,7 +255,7 @@ def test_plot_shows_recorded_replayed_and_forecasts(lake, tmp_path):
     for words in (
         "What if subscription.msg is 1,200 msg/s instead of 500 msg/s",
         f"{SELECTOR} on prod",
-        '"recorded"', '"replayed"', '"as it is"', '"changed"', "changed, best to worst", "as it is, best to worst",
+        '"recorded"', '"replayed"', '"as it is"', "changed, best to worst", "as it is, best to worst",
         "changed: drained after ",
         "08:15:00 UTC: from here on simulated",
         "UTC, 2026-11-20",

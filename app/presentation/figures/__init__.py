@@ -10,6 +10,7 @@ from throttlescope.app.presentation.figures.holding import holding_figure
 from throttlescope.app.presentation.figures.lanes import lanes_figure
 from throttlescope.app.presentation.figures.rates import byte_rates_figure, msg_rates_figure
 from throttlescope.app.presentation.figures.ribbon import ribbon_figure
+from throttlescope.app.presentation.figures.timeline import timeline_figure
 
 __all__ = [
     "age_figure",
@@ -20,4 +21,5 @@ __all__ = [
     "lanes_figure",
     "msg_rates_figure",
     "ribbon_figure",
+    "timeline_figure",
 ]

@@ -46,7 +46,7 @@ def anomaly_figure(
         start_ms=start_ms,
         end_ms=end_ms,
         height_px=320,
-        more={"shapes": [_strayed(row)], "annotations": _marks(row)},
+        more={"shapes": _strayed(row)},
     )
     return figure
 
@@ -99,23 +99,19 @@ def _stored(row: dict, unit: str) -> go.Scatter | None:
     )  # fmt: skip
 
 
-def _strayed(row: dict) -> dict:
-    return {
+def _strayed(row: dict) -> list[dict]:
+    """The anomaly as a band, and when it was detected as a line; their names are in the legend, where they cover nothing."""
+    band = {
         "type": "rect", "xref": "x", "yref": "paper", "x0": row["start_ms"], "x1": row["end_ms"], "y0": 0, "y1": 1,
-        "fillcolor": _STRAYED, "opacity": 0.12, "line": {"width": 0}, "layer": "below",
+        "fillcolor": _STRAYED, "opacity": 0.12, "line": {"width": 0}, "layer": "below", "name": "anomaly", "showlegend": True,
     }  # fmt: skip
-
-
-def _marks(row: dict) -> list[dict]:
-    marks = [(row["start_ms"], "began"), (row["detected_ms"], "detected")]
-    return [
-        {
-            "x": at, "xref": "x", "y": 1, "yref": "paper", "yanchor": "top", "xanchor": "left" if words == "detected" else "right",
-            "text": words, "showarrow": False, "font": {"size": 11},
-        }
-        for at, words in marks
-        if at is not None
-    ]  # fmt: skip
+    if row["detected_ms"] is None:
+        return [band]
+    detected = {
+        "type": "line", "xref": "x", "yref": "paper", "x0": row["detected_ms"], "x1": row["detected_ms"], "y0": 0, "y1": 1,
+        "line": {"color": _STRAYED, "width": 1.5, "dash": "dot"}, "name": "detected", "showlegend": True,
+    }  # fmt: skip
+    return [band, detected]
 
 
 def _numbers(values: np.ndarray) -> list[float | None]:

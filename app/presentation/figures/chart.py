@@ -61,7 +61,8 @@ def chart(
     y_axis, more : dict, optional
         What differs, of the y axis and of the layout.
     """
-    named = sum(trace.showlegend is not False for trace in traces) > 1
+    marks = sum(bool(shape.get("showlegend")) for shape in (more or {}).get("shapes", ()))
+    named = sum(trace.showlegend is not False for trace in traces) + marks > 1
     # One dictionary at once: updating a figure piece by piece took most of a page's time.
     layout = {
         "height": height_px if named else height_px - 20,

@@ -57,5 +57,5 @@ def _blocked(minutes: pd.DataFrame) -> list[dict]:
             }
         )
     if bands:
-        bands[0]["label"] = {"text": "blocked", "textposition": "top left"}
+        bands[0] |= {"name": "blocked", "showlegend": True}
     return bands

@@ -1,4 +1,7 @@
-"""Rates in, out and acknowledged, with every known limit as a line. In: minutes of ``signals``. Out: figures."""
+"""Rates in, out and acknowledged, with every known limit as a line. In: minutes of ``signals``. Out: figures.
+
+A limit says level, rate and who set it in the legend, next to its dashes: words inside of the chart would cover the curves that come close to it.
+"""
 
 from __future__ import annotations
 
@@ -17,17 +20,15 @@ from throttlescope.app.presentation.figures.chart import (
     gapless,
     known,
     line,
-    minute_ends,
 )
+from throttlescope.app.presentation.figures.traces import scatter
 from throttlescope.app.presentation.limits import known_limit, limit_lines, shared_use
 from throttlescope.app.presentation.unmeasured_zeros import is_measured
 from throttlescope.ingest.core.times import MINUTE_MS
 from throttlescope.models.messages.catalogue import sentence
 
-# A limit further away than this would press the rates flat; it is named at the edge instead.
+# A limit further away than this would press the rates flat; it is only named.
 _FARTHEST = 4.0
-# Each level has a third of the width for its label, so that labels of near limits never meet.
-_LABEL_PLACES = {"broker": (0.0, "left"), "topic": (0.5, "center"), "subscription": (1.0, "right")}
 
 
 def msg_rates_figure(minutes: pd.DataFrame, *, start_ms: int, end_ms: int) -> go.Figure:
@@ -69,16 +70,18 @@ def _with_limits(traces, minutes, unit: str, unit_words: str, start_ms: int, end
             label = sentence("figures.rates.shared", level=level)
             traces.append(line(minutes, use, label, ALL, unit=unit_words, dash=LEVEL_DASHES[level]))
     highest = _highest(traces)
-    for level, values in near.items():
-        traces.append(_limit_trace(minutes, values, level, unit_words))
+    for level, values in lines.items():
+        words = _limit_words(minutes, values, level, unit)
+        traces.append(
+            _limit_trace(minutes, values, level, words, unit_words)
+            if level in near
+            else _named_limit(sentence("figures.rates.above", limit=words), level, start_ms)
+        )
     top = max([highest, *(float(values.max()) for values in near.values())]) * 1.22 or 1.0
     y_axis = {"range": [0, top]}
     if unit == "bytes":
         ticks = _iec_ticks(top)
         y_axis |= {"tickmode": "array", "tickvals": list(ticks), "ticktext": list(ticks.values())}
-    labels = [
-        _label(minutes, values, level, unit, top, inside=level in near) for level, values in lines.items()
-    ]
     return chart(
         traces,
         y_title="bytes per second" if unit == "bytes" else "messages per second",
@@ -86,7 +89,6 @@ def _with_limits(traces, minutes, unit: str, unit_words: str, start_ms: int, end
         end_ms=end_ms,
         height_px=270,
         y_axis=y_axis,
-        more={"annotations": labels},
     )
 
 
@@ -94,45 +96,34 @@ def _highest(traces) -> float:
     return max((float(known(trace.y).max(initial=0.0)) for trace in traces), default=0.0)
 
 
-def _limit_trace(minutes: pd.DataFrame, values: pd.Series, level: str, unit_words: str) -> go.Scatter:
+def _limit_trace(
+    minutes: pd.DataFrame, values: pd.Series, level: str, words: str, unit_words: str
+) -> go.Scatter:
     return line(
         minutes,
         values,
-        f"{level} limit",
+        words,
         LEVEL_COLOURS[level],
         unit=unit_words,
         line={"color": LEVEL_COLOURS[level], "width": 2.5, "dash": LEVEL_DASHES[level], "shape": "hv"},
-        showlegend=False,
     )
 
 
-def _label(
-    minutes: pd.DataFrame, values: pd.Series, level: str, unit: str, top: float, *, inside: bool
-) -> dict:
+def _named_limit(words: str, level: str, at_ms: int) -> go.Scatter:
+    """A limit that is in the legend alone."""
+    look = {"color": LEVEL_COLOURS[level], "width": 2.5, "dash": LEVEL_DASHES[level]}
+    return scatter(x=[at_ms], y=[None], name=words, mode="lines", line=look, hoverinfo="skip")
+
+
+def _limit_words(minutes: pd.DataFrame, values: pd.Series, level: str, unit: str) -> str:
     """Level, speed and who set it, as of the last minute with this limit."""
     known_to = values.last_valid_index()
     limit = known_limit(minutes.iloc[: known_to + 1], level, unit)
     rate, set_by = limit.speed(), limit.who()
-    words = sentence("figures.rates.limit", level=level, rate=rate, set_by=set_by)
-    x, anchor, reference = *_LABEL_PLACES[level], "paper"
     if minutes.loc[known_to + 1 :, f"limit_{level}_set_by"].notna().any():
         until = fmt.clock(int(minutes.loc[known_to, "minute_ms"]) + MINUTE_MS)
-        words = sentence("figures.rates.limit_until", level=level, rate=rate, set_by=set_by, time=until)
-        if inside:
-            # A limit that was lifted is named where its line ends.
-            x, reference = minute_ends(minutes)[known_to], "x"
-            anchor = "right" if known_to > len(minutes) / 2 else "left"
-    return {
-        "text": words if inside else sentence("figures.rates.above", limit=words),
-        "x": x,
-        "xref": reference,
-        "xanchor": anchor,
-        "y": float(values[known_to]) if inside else top,
-        "yref": "y",
-        "yanchor": "bottom" if inside else "top",
-        "showarrow": False,
-        "font": {"size": 12, "weight": 600, "color": LEVEL_COLOURS[level]},
-    }
+        return sentence("figures.rates.limit_until", level=level, rate=rate, set_by=set_by, time=until)
+    return sentence("figures.rates.limit", level=level, rate=rate, set_by=set_by)
 
 
 def _iec_ticks(top_bytes: float) -> dict[float, str]:

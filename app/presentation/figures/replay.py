@@ -51,8 +51,8 @@ def whatif_figure(found: ReplayInputs, answer: ReplayAnswer) -> go.Figure:
         x=now_ms, y=1, yref="y domain", text=sentence("figures.replay.simulated", time=fmt.clock(now_ms)), showarrow=False,
         xanchor="left", yanchor="bottom", xshift=-4,
     )  # fmt: skip
-    for name, forecast, colour, _ in futures:
-        _name_drain(figure, name, forecast, now_ms, end_s, colour)
+    for _, forecast, colour, _ in futures:
+        _mark_drain(figure, forecast, now_ms, end_s, colour)
     title = whatif.headline(answer)
     below = escape(fmt.name(f"{found.name} on {observed.cluster}", limit=160))
     figure.update_xaxes(
@@ -94,17 +94,22 @@ def _future(
     times_ms = now_ms + 1000 * at_s
     curves = [_curve(outlook, at_s, backlog) for outlook in (forecast.best, forecast.worst)]
     low, high = np.minimum(*curves), np.maximum(*curves)
+    band = f"{name}, best to worst"
+    if forecast.fitted is None:
+        band = _future_name(band, forecast)
     edge = {"width": 0} if forecast.fitted is not None else {"width": 1, "color": colour, "dash": "dot"}
     traces = [
         go.Scatter(x=times_ms, y=low, mode="lines", line=edge, showlegend=False, hoverinfo="skip", legendgroup=name),
         go.Scatter(
             x=times_ms, y=high, mode="lines", line=edge, fill="tonexty", fillcolor=_faint(colour), legendgroup=name,
-            name=f"{name}, best to worst", hoverinfo="skip",
+            name=band, hoverinfo="skip",
         ),
     ]  # fmt: skip
     if forecast.fitted is not None:
         likely = _curve(forecast.fitted, at_s, backlog)
-        traces.append(_line(times_ms, likely, name, colour, dash).update(legendgroup=name))
+        traces.append(
+            _line(times_ms, likely, _future_name(name, forecast), colour, dash).update(legendgroup=name)
+        )
     return traces
 
 
@@ -114,18 +119,25 @@ def _curve(outlook: Outlook, at_s: np.ndarray, backlog: int) -> np.ndarray:
     return np.interp(at_s, ends_s, np.r_[backlog, outlook.backlog_entries])
 
 
-def _name_drain(
-    figure: go.Figure, name: str, forecast: Forecast, now_ms: int, end_s: float, colour: str
-) -> None:
+def _mark_drain(figure: go.Figure, forecast: Forecast, now_ms: int, end_s: float, colour: str) -> None:
+    """A point where a backlog is gone; when that is, the legend says."""
     outlook = forecast.fitted or forecast.best
-    if not outlook.drain_s or outlook.drain_s > end_s:
-        return
-    figure.add_annotation(
-        x=now_ms + 1000 * outlook.drain_s, y=0, text=sentence("figures.replay.drained", run=name, length=escape(whatif.drained(forecast, whatif.PLAIN))),
-        showarrow=True, arrowhead=2, arrowcolor=colour, font={"color": colour}, ax=0,
-        ay=-46 if name == "changed" else -26, xanchor="left" if outlook.drain_s < 0.6 * end_s else "right",
-        bgcolor="rgba(255,255,255,0.8)",
-    )  # fmt: skip
+    if outlook.drain_s and outlook.drain_s <= end_s:
+        figure.add_trace(
+            go.Scatter(
+                x=[now_ms + 1000 * outlook.drain_s], y=[0], mode="markers", cliponaxis=False, showlegend=False, hoverinfo="skip",
+                marker={"size": 9, "color": colour},
+            )
+        )  # fmt: skip
+
+
+def _future_name(name: str, forecast: Forecast) -> str:
+    """``changed: drained after 1 min 31 s``, where it drains in the time that is simulated."""
+    outlook = forecast.fitted or forecast.best
+    if not outlook.drain_s:
+        return name
+    length = escape(whatif.drained(forecast, whatif.PLAIN))
+    return sentence("figures.replay.drained", run=name, length=length)
 
 
 def _line(x, y, name: str, colour: str, dash: str = "solid") -> go.Scatter:

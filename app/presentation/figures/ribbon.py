@@ -24,6 +24,8 @@ VERDICT, NAIVE, TRUTH, CHANGES = "verdict", "naive rule", "script (truth)", "cha
 
 # A stretch shorter than this share of the range has no room for its label.
 _LABEL_SHARE = 0.14
+# Of a word next to a mark; a small screen hides words, see the style sheet.
+_WORD_SHARE = 0.075
 
 
 def ribbon_figure(
@@ -63,7 +65,7 @@ def ribbon_figure(
         rows.insert(0, TRUTH)
     changes = _changes(minutes)
     if changes:
-        traces.append(_change_marks(changes))
+        traces.append(_change_marks(changes, end_ms, length))
         rows.insert(0, CHANGES)
     selected = []
     if at_ms is not None and start_ms < at_ms <= end_ms:
@@ -228,13 +230,18 @@ def _changes(minutes: pd.DataFrame) -> list[tuple[int, str, str]]:
     return found
 
 
-def _change_marks(changes: list[tuple[int, str, str]]) -> go.Scatter:
+def _change_marks(changes: list[tuple[int, str, str]], end_ms: int, length: int) -> go.Scatter:
+    """Diamonds, each with its word where the next one, or the end of the chart, leaves room for it."""
+    nexts = [at_ms for at_ms, _, _ in changes[1:]] + [end_ms]
+    room = [
+        (after - at_ms) / length > _WORD_SHARE for (at_ms, _, _), after in zip(changes, nexts, strict=True)
+    ]
     return scatter(
         x=[at_ms for at_ms, _, _ in changes],
         y=[CHANGES] * len(changes),
         mode="markers+text",
         marker={"symbol": "diamond-tall", "size": 11, "color": "#7A7F87"},
-        text=[short for _, short, _ in changes],
+        text=[short if has_room else "" for (_, short, _), has_room in zip(changes, room, strict=True)],
         textposition="middle right",
         hovertext=[f"{text}<br>{fmt.moment(at_ms)}" for at_ms, _, text in changes],
         hovertemplate="%{hovertext}<extra></extra>",

@@ -27,6 +27,8 @@ _SPANS_S = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14_40
 _MEANS = 150
 #: A limit further above the rates would press them flat; it is named at the edge instead.
 _FARTHEST = 4.0
+#: Steps of a limit that a title names.
+_MOST_STEPS = 4
 #: Width of a letter as a share of the axis.
 _LETTER = 0.006
 #: Longest time that is shown in a unit, the unit's seconds and its name.
@@ -71,7 +73,9 @@ def simulation_figure(
         rows=len(charts),
         shared_xaxes=True,
         vertical_spacing=_GAP_PX / inner_px if len(charts) > 1 else 0,
-        subplot_titles=[f"{escape(item.name)}: {_title(item, kind)}" for item, kind in charts],
+        subplot_titles=[
+            f"{escape(item.name)}: {_title(item, kind)}{_limits(item, kind)}" for item, kind in charts
+        ],
     )
     figure.update_annotations(x=0, xanchor="left", font={"size": 13})
     named: set[str] = set()
@@ -84,7 +88,6 @@ def simulation_figure(
             )
             named.add(trace.name)
             figure.add_trace(trace, row=row, col=1)
-        _name_limits(figure, item, kind, time, row)
         unit = "entries, messages" if kind == "backlog" and item.batched else _UNITS[kind]
         figure.update_yaxes(title_text=unit, row=row, col=1)
         if kind == "backlog":
@@ -258,25 +261,22 @@ def _near(item: PartitionSummary, unit: str) -> list[str]:
     return [level for level, rate in most.items() if rate and (not highest or rate <= _FARTHEST * highest)]
 
 
-def _name_limits(figure: go.Figure, item: PartitionSummary, kind: str, time: _Time, row: int) -> None:
+def _limits(item: PartitionSummary, kind: str) -> str:
+    """The limits of a chart in its title, in the colours of their lines: inside of the chart they would cover the curves."""
     if kind not in ("msg", "bytes"):
-        return
-    near, far = _near(item, kind), []
-    for level in LEVEL_COLOURS:
-        for start_s, _, rate in _limit_steps(item, level, kind):
-            text = f"{level} limit {fmt.short(rate)}{'B/s' if kind == 'bytes' else ' msg/s'}" if rate else ""
-            if rate and level in near:
-                figure.add_annotation(
-                    x=start_s / time.unit_s, y=rate, text=text, showarrow=False, xanchor="left", yanchor="bottom",
-                    xshift=4, font={"color": LEVEL_COLOURS[level]}, bgcolor="rgba(255,255,255,0.7)", row=row, col=1,
-                )  # fmt: skip
-            elif rate and text not in far:
-                far.append(text)
-    if far:
-        figure.add_annotation(
-            x=1, y=1, xref="x domain", yref="y domain", text=f"↑ far above: {', '.join(far)}", showarrow=False,
-            xanchor="right", yanchor="bottom", row=row, col=1,
-        )  # fmt: skip
+        return ""
+    near, parts = _near(item, kind), []
+    for level, colour in LEVEL_COLOURS.items():
+        rates = [
+            "none" if rate is None else f"{fmt.short(rate)}{'B/s' if kind == 'bytes' else ' msg/s'}"
+            for *_, rate in _limit_steps(item, level, kind)
+        ]
+        if all(rate == "none" for rate in rates):
+            continue
+        far = "" if level in near else ", far above"
+        shown = " → ".join(rates[:_MOST_STEPS]) + (" → ..." if len(rates) > _MOST_STEPS else "")
+        parts.append(f"<span style='color:{colour}'>{level} limit {shown}{far}</span>")
+    return "".join(f"   {part}" for part in parts)
 
 
 def _mark(figure: go.Figure, marks: Sequence[tuple[float, str]], time: _Time, rows: int) -> None:

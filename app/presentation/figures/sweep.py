@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 import plotly.graph_objects as go
@@ -51,12 +50,10 @@ def sweep_figure(
             marker={"symbol": "x", "size": 8, "color": _LATE},
         ),
     ]  # fmt: skip
-    shapes = [_line_at(y=target_s / 60)]
-    notes = [_note(f"wanted: {target_s / 60:g} min", y=target_s / 60)]
-    for value, text in ((now, "as it is"), (enough, "enough")):
+    shapes = [_line_at(f"wanted: {target_s / 60:g} min", "dash", y=target_s / 60)]
+    for value, text, dash in ((now, "as it is", "dot"), (enough, "enough", "dashdot")):
         if value:
-            shapes.append(_line_at(x=value))
-            notes.append(_note(text, x=value))
+            shapes.append(_line_at(text, dash, x=value))
     axis = {"gridcolor": "rgba(128,128,128,0.18)", "zeroline": False}
     return figure_of(
         traces,
@@ -70,26 +67,12 @@ def sweep_figure(
             "xaxis": {"type": "log", "title": {"text": title}, "tickformat": "~s", **axis},
             "yaxis": {"title": {"text": "minutes until gone"}, "range": [0, 1.08 * most], **axis},
             "shapes": shapes,
-            "annotations": notes,
         },
     )
 
 
-def _line_at(*, x: float | None = None, y: float | None = None) -> dict:
+def _line_at(name: str, dash: str, *, x: float | None = None, y: float | None = None) -> dict:
+    """A line through the chart; its name is in the legend, where it covers nothing."""
     place = {"x0": x, "x1": x, "y0": 0, "y1": 1, "yref": "y domain"} if y is None else {"x0": 0, "x1": 1, "xref": "x domain", "y0": y, "y1": y}  # fmt: skip
-    return {"type": "line", "line": {"color": "#7A7F87", "width": 1.5, "dash": "dash"}, **place}
-
-
-def _note(text: str, *, x: float | None = None, y: float | None = None) -> dict:
-    if y is None:
-        place = {
-            "x": math.log10(x),
-            "y": 0.98,
-            "yref": "y domain",
-            "xanchor": "left",
-            "yanchor": "top",
-            "xshift": 3,
-        }
-    else:
-        place = {"x": 0.99, "xref": "x domain", "y": y, "xanchor": "right", "yanchor": "bottom"}
-    return {"text": text, "showarrow": False, **place}
+    look = {"color": "#7A7F87", "width": 1.5, "dash": dash}
+    return {"type": "line", "name": name, "showlegend": True, "line": look, **place}

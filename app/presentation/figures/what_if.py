@@ -12,7 +12,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from throttlescope.app.presentation import format as fmt
-from throttlescope.app.presentation.figures.chart import ALL, OUT, chart
+from throttlescope.app.presentation.figures.chart import ALL, LEFT_PX, OUT, chart
 from throttlescope.app.presentation.figures.downsampling import kept
 from throttlescope.app.presentation.figures.traces import scatter
 from throttlescope.models.messages.catalogue import sentence
@@ -24,7 +24,9 @@ _BUCKETS = 160
 #: A simulated future is a few straight lines: so many corners, and a point stays that is further off than this share of the largest.
 _MOST_CORNERS, _OFF_SHARE = 40, 0.0005
 _ROOM = 1.12
-_APART_PX = 22
+_HEIGHT_PX, _TOP_PX, _BOTTOM_PX = 430, 28, 38
+#: Names of runs are right of the chart, next to where their curves end, and so far apart.
+_NAMES_PX, _APART_PX = 62, 16
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,14 +76,14 @@ def what_if_figure(
         traces += _band(curve)
     traces.append(_line(*_thinned(*recorded), "recorded", OUT, "solid"))
     traces.append(_line(*_thinned(*replayed), sentence("figures.what_if.replayed"), ALL, "dot"))
-    marks = []
-    for number, curve in enumerate(curves):
-        values = curve.low if curve.likely is None else curve.likely
+    for curve in curves:
         if curve.likely is not None:
-            traces.append(_line(*_thinned(curve.times_ms, values), curve.name, curve.colour, curve.dash))
-        if len(values):
-            marks.append(_letter(curve, float(values[-1]), number))
+            traces.append(
+                _line(*_thinned(curve.times_ms, curve.likely), curve.name, curve.colour, curve.dash)
+            )
     highest = max((value for trace in traces for value in trace.y if value is not None), default=0)
+    top = _ROOM * max(highest, 1)
+    is_late = changed_ms > start_ms + 0.7 * (end_ms - start_ms)
     more = {
         "shapes": [
             {
@@ -92,16 +94,17 @@ def what_if_figure(
         "annotations": [
             {
                 "x": changed_ms, "y": 1, "yref": "y domain", "text": f"changed at {fmt.clock(changed_ms)}",
-                "showarrow": False, "xanchor": "left", "yanchor": "top", "xshift": 4,
+                "showarrow": False, "xanchor": "right" if is_late else "left", "yanchor": "top", "xshift": -4 if is_late else 4,
             },
-            *marks,
+            *_names(curves, top),
         ],
+        "margin": {"l": LEFT_PX, "r": _NAMES_PX, "t": _TOP_PX, "b": _BOTTOM_PX},
         "hovermode": "x",
         "uirevision": f"{start_ms}-{changed_ms}",
     }  # fmt: skip
-    axis = {} if highest < 5 else {"range": [0, _ROOM * highest]}
+    axis = {"range": [0, top]} | ({"dtick": 1} if highest < 5 else {})
     return chart(
-        traces, y_title="backlog, entries", start_ms=start_ms, end_ms=end_ms, height_px=430, y_axis=axis, more=more
+        traces, y_title="backlog, entries", start_ms=start_ms, end_ms=end_ms, height_px=_HEIGHT_PX, y_axis=axis, more=more
     )  # fmt: skip
 
 
@@ -180,12 +183,26 @@ def _whole(values: np.ndarray) -> list[int | None]:
     return [None if value != value else round(value) for value in np.asarray(values, float).tolist()]
 
 
-def _letter(curve: Curve, value: float, number: int) -> dict:
-    """Its name at its end, next to those of other curves that end there."""
-    return {
-        "x": int(curve.times_ms[-1]), "y": value, "text": f"<b>{curve.name}</b>", "showarrow": False,
-        "xanchor": "right", "yanchor": "bottom", "xshift": -_APART_PX * number, "font": {"color": curve.colour},
-    }  # fmt: skip
+def _names(curves: Sequence[Curve], top: float) -> list[dict]:
+    """The name of each run right of the chart, at the height of its curve's end or as near as the others leave room."""
+    inner_px = _HEIGHT_PX - _TOP_PX - _BOTTOM_PX
+    ends = [
+        (float((curve.low if curve.likely is None else curve.likely)[-1]), curve)
+        for curve in curves
+        if len(curve.low)
+    ]
+    marks, free_px = [], 0.0
+    # From below upwards: each keeps its distance from the one under it.
+    for value, curve in sorted(ends, key=lambda end: end[0]):
+        at_px = max(free_px, inner_px * value / top)
+        free_px = at_px + _APART_PX
+        marks.append(
+            {
+                "x": 1, "xref": "paper", "y": min(at_px / inner_px, 1.0), "yref": "paper", "text": f"<b>{curve.name}</b>",
+                "showarrow": False, "xanchor": "left", "yanchor": "middle", "xshift": 5, "font": {"color": curve.colour},
+            }
+        )  # fmt: skip
+    return marks
 
 
 def _faint(colour: str) -> str:

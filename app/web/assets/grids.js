@@ -63,6 +63,16 @@
     );
   };
 
+  // A path of 132 by 26 pixels, see app/presentation/figures/sparkline.py; the cell's text is what it shows.
+  components.Sparkline = function (props) {
+    if (!props.value) {
+      return null;
+    }
+    const path = React.createElement("path", { d: props.value });
+    const words = { role: "img", "aria-label": props.data[props.colDef.field + "_words"] };
+    return React.createElement("svg", { className: "cell-sparkline", viewBox: "0 0 132 26", width: 132, height: 26, ...words }, path);
+  };
+
   components.SubscriptionLink = function (props) {
     return props.data ? link(props.data.href, React.createElement("bdi", null, props.value)) : null;
   };

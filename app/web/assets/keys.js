@@ -1,4 +1,4 @@
-// Keys: `/` searches, `j` `k` and Enter walk through tables, `[` `]` shift the window, `t` changes the time zone, `?` helps.
+// Keys: `/` searches, `w` opens the worst subscription of the overview, `j` `k` and Enter walk through tables, `[` `]` shift the window, `t` changes the time zone, `?` helps.
 (function () {
   "use strict";
 
@@ -62,6 +62,7 @@
     "[": () => click(".shift-earlier"),
     "]": () => click(".shift-later"),
     t: () => click("#zone-toggle"),
+    w: () => click(".worst-link"),
     "?": () => window.throttlescope.help(),
   };
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import dash_mantine_components as dmc
 from dash import dcc, html
 
@@ -129,14 +131,25 @@ def view_link(label: str, href: str, *, chosen: bool, title: str | None = None) 
     return dcc.Link(label, href=href, className="view chosen" if chosen else "view", **more)
 
 
-def plain_table(head: tuple[str, ...], rows: list[list]) -> html.Div:
-    """A short table without sorting; ``head[0]`` is its name for screen readers."""
+def plain_table(head: tuple[str, ...], rows: list[list], *, keys: Sequence[str] | None = None) -> html.Div:
+    """A short table without sorting; ``head[0]`` is its name for screen readers.
+
+    Parameters
+    ----------
+    keys : sequence of str, optional
+        What the rows are of: where the table is shown again with other rows, the one with the focus keeps it.
+    """
     # Wider than a small screen: the table scrolls in its own box, not the page.
     return html.Div(
         html.Table(
             [
                 html.Thead(html.Tr([html.Th(text, scope="col") for text in head])),
-                html.Tbody([html.Tr([html.Td(cell) for cell in row]) for row in rows]),
+                html.Tbody(
+                    [
+                        html.Tr([html.Td(cell) for cell in row], **({"key": keys[number]} if keys else {}))
+                        for number, row in enumerate(rows)
+                    ]
+                ),
             ],
             className="plain-table",
         ),

@@ -21,6 +21,8 @@ def range_bar(
     *,
     data_up_to_ms: int,
     lengths_ms: tuple[int, ...] = LENGTHS_MS,
+    lengths_end_ms: int | None = None,
+    chosen_ms: int | None = None,
     cut_to_ms: int | None = None,
     links: Sequence[Component] = (),
     tools: Sequence[Component] = (),
@@ -31,17 +33,22 @@ def range_bar(
     ----------
     to : callable
         The address of the range [start, end) that it is given.
+    lengths_end_ms : int, optional
+        Where the lengths end; None: at the end of the range.
+    chosen_ms : int, optional
+        The length that was chosen, where less is shown; None: that of the range.
     cut_to_ms : int, optional
         The address requested a longer range; this is the longest that is shown.
     links, tools : sequence of component
         Placed after the lengths, before the data's end.
     """
     length = end_ms - start_ms
+    last_ms = end_ms if lengths_end_ms is None else lengths_end_ms
     lengths = [
         dcc.Link(
             fmt.duration(other),
-            href=to(end_ms - other, end_ms),
-            className="range-link chosen" if other == length else "range-link",
+            href=to(last_ms - other, last_ms),
+            className="range-link chosen" if other == (chosen_ms or length) else "range-link",
         )
         for other in lengths_ms
     ]

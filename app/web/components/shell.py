@@ -125,6 +125,7 @@ _SCRIPT_WORDS = (
 def _keys() -> tuple[tuple[str, str], ...]:
     return (
         ("/", sentence("label.keys.search")),
+        ("w", sentence("page.keys.worst")),
         ("j k", sentence("page.keys.next")),
         ("Enter", sentence("label.keys.open")),
         ("[ ]", sentence("page.keys.range")),

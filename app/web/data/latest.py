@@ -1,4 +1,4 @@
-"""The newest verdict of every subscription, as pages read it. In: a snapshot. Out: ``latest`` and ``day_before`` in its database.
+"""The newest verdict of every subscription, as pages read it. In: a snapshot. Out: ``latest`` and ``before`` in its database.
 
 The source is the table ``verdict_latest``, which is updated with every write of verdicts. A lake that was written before this
 table existed, or a cluster of it, is computed from its verdicts once per version.
@@ -6,6 +6,7 @@ table existed, or a cluster of it, is computed from its verdicts once per versio
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from throttlescope.app.presentation.causes import ORDER
@@ -19,20 +20,34 @@ from throttlescope.models.diagnosis.standing import RECENT_MS
 if TYPE_CHECKING:
     from throttlescope.app.web.data.snapshot import Snapshot
 
-__all__ = ["KEY", "LOOK_BACK_MS", "RECENT_MS", "STALE_MS", "make_day_before", "make_latest"]
+__all__ = [
+    "AGO_MS", "KEY", "LOOK_BACK_MS", "OWN_TOPIC_SQL", "RECENT_MS", "STALE_MS", "make_before", "make_latest", "windows_at",
+]  # fmt: skip
 
 KEY = ", ".join(SUBSCRIPTION_KEY_NAMES)
+
+#: With how long ago the counts of now are compared.
+AGO_MS = (BLOCK_MS, DAY_MS)
+#: What is known of a window next to its key.
+OF_WINDOW = (
+    "window_end_ms", "cause", "limiter", "confidence", "backlog_entries", "backlog_growth_entries",
+)  # fmt: skip
 
 #: A subscription whose last verdict is older than its cluster's newest by this is not current.
 STALE_MS = 10 * MINUTE_MS
 #: A cluster whose rows are older than its verdicts by this was written by a version that does not update them.
 _BEHIND_MS = BLOCK_MS
 
+#: Whether a row is of Pulsar's own topics or subscriptions.
+OWN_TOPIC_SQL = (
+    f"regexp_full_match(topic, '{SYSTEM_TOPIC}') OR regexp_full_match(subscription, '{SYSTEM_SUBSCRIPTION}')"
+)
+
 # The selector is as it is typed elsewhere, so that a pasted one is found; in lower case, since it is only searched.
 _LATEST_SQL = f"""
 CREATE TABLE latest AS
 SELECT *, window_end_ms < cluster_end_ms - {STALE_MS} AS stale,
-       regexp_full_match(topic, '{SYSTEM_TOPIC}') OR regexp_full_match(subscription, '{SYSTEM_SUBSCRIPTION}') AS own_topic,
+       {OWN_TOPIC_SQL} AS own_topic,
        list_position({list(ORDER)!r}, cause) AS cause_rank,
        coalesce(list_position({list(ORDER)!r}, main_cause), {len(ORDER)}) AS main_rank,
        lower(cluster || ' ' || {PART_TEXT_SQL}
@@ -59,24 +74,48 @@ def make_latest(snapshot: Snapshot) -> None:
     connection.execute("DROP TABLE newest")
 
 
-def make_day_before(snapshot: Snapshot) -> None:
-    """Make ``day_before``: subscriptions by cause 24 hours before each cluster's newest verdict."""
-    ends = snapshot.connection.execute(
-        "SELECT cluster, max(window_end_ms) FROM latest GROUP BY cluster"
-    ).fetchall()
-    at = {cluster: end_ms - DAY_MS for cluster, end_ms in ends}
+def windows_at(snapshot: Snapshot, ends: Mapping[str, int]) -> tuple[str, list]:
+    """The FROM clause of what every subscription's newest verdict was at a moment, and its values.
+
+    Parameters
+    ----------
+    ends : mapping of str to int
+        The moment of each cluster; other clusters are left out.
+
+    Returns
+    -------
+    source : str
+        The key, and ``w`` with the columns of :data:`OF_WINDOW`. A verdict that is older than :data:`STALE_MS` does not count.
+    """
     files = [
         file
         for file in snapshot.files["verdicts"]
-        if (then := at.get(file.partition["cluster"])) is not None
-        and file.minimum["window_end_ms"] <= then
-        and file.maximum["window_end_ms"] > then - STALE_MS
+        if (at := ends.get(file.partition["cluster"])) is not None
+        and file.minimum["window_end_ms"] <= at
+        and file.maximum["window_end_ms"] > at - STALE_MS
     ]
-    then = " OR ".join("(cluster = ? AND window_end_ms > ? AND window_end_ms <= ?)" for _ in at) or "false"
-    values = [value for cluster, end_ms in at.items() for value in (cluster, end_ms - STALE_MS, end_ms)]
-    snapshot.connection.execute(
-        "CREATE TABLE day_before AS SELECT cause, count(*) AS subscriptions FROM ("  # noqa: S608
-        f"SELECT arg_max(cause, window_end_ms) AS cause FROM {snapshot.source('verdicts', files)} WHERE {then} GROUP BY {KEY}"
-        ") GROUP BY cause",
+    at_that_time = " OR ".join("(cluster = ? AND window_end_ms > ? AND window_end_ms <= ?)" for _ in ends)
+    values = [value for cluster, at in ends.items() for value in (cluster, at - STALE_MS, at)]
+    # A structure, since the newest window may lack a limiter that an older one has.
+    window = ", ".join(f"{name}: {name}" for name in OF_WINDOW)
+    return (
+        f"(SELECT {KEY}, arg_max({{{window}}}, window_end_ms) AS w "  # noqa: S608
+        f"FROM {snapshot.source('verdicts', files)} WHERE {at_that_time or 'false'} GROUP BY {KEY})",
         values,
     )
+
+
+def make_before(snapshot: Snapshot) -> None:
+    """Make ``before``: subscriptions by cause an hour and a day (``ago_ms``) before each cluster's newest verdict."""
+    ends = snapshot.connection.execute(
+        "SELECT cluster, max(window_end_ms) FROM latest GROUP BY cluster"
+    ).fetchall()
+    snapshot.connection.execute(
+        "CREATE TABLE before (ago_ms BIGINT, cluster VARCHAR, cause VARCHAR, subscriptions BIGINT, backlog_entries DOUBLE)"
+    )
+    for ago_ms in AGO_MS:
+        source, values = windows_at(snapshot, {cluster: end_ms - ago_ms for cluster, end_ms in ends})
+        snapshot.connection.execute(
+            f"INSERT INTO before SELECT ?, cluster, w.cause, count(*), sum(w.backlog_entries) FROM {source} GROUP BY ALL",  # noqa: S608
+            [ago_ms, *values],
+        )

@@ -5,7 +5,10 @@ Computed at its first use. The recent hours are only read where they are not too
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from throttlescope.app.web.data.latest import KEY, RECENT_MS
+from throttlescope.app.web.data.reader import dicts
 from throttlescope.app.web.data.snapshot import Snapshot
 from throttlescope.ingest.contracts.vocabulary import LIMITERS
 from throttlescope.ingest.core.times import MINUTE_MS
@@ -13,6 +16,8 @@ from throttlescope.ingest.lake import DataFile
 
 #: How much counts as now: one window of a verdict.
 NOW_MS = 5 * MINUTE_MS
+#: From which share of a limit on it is close to exhaustion.
+NEAR_SHARE = 0.8
 #: More minutes than this are not read for the recent hours.
 MOST_MINUTES = 4_000_000
 
@@ -59,6 +64,40 @@ def recent_files(snapshot: Snapshot, length_ms: int) -> list[DataFile]:
     ]
 
 
+def nearly_used(
+    cursor, snapshot: Snapshot, moments: Mapping[str, int], *, most: int
+) -> tuple[list[dict], int]:
+    """Limits close to exhaustion in the last minutes before a moment, the fullest first, and how many there are.
+
+    Parameters
+    ----------
+    moments : mapping of str to int
+        The moment of each cluster; :data:`NOW_MS` before it are read.
+
+    Returns
+    -------
+    list of dict
+        ``cluster``, ``limiter``, ``broker``, ``topic``, ``partition``, ``subscription`` (None where the limiter has none), ``share``, the
+        largest use / limit of a minute (at least :data:`NEAR_SHARE`), ``per_s``, messages or bytes per second of the limit, and
+        ``member``, the key of a subscription partition that it limits.
+    """
+    files = [
+        file
+        for file in snapshot.files["signals"]
+        if (at := moments.get(file.partition["cluster"])) is not None
+        and file.maximum["minute_ms"] >= at - NOW_MS
+        and file.minimum["minute_ms"] < at
+    ]
+    ends = " UNION ALL ".join("SELECT ? AS cluster, ? AS at_ms" for _ in moments)
+    values = [value for pair in moments.items() for value in pair]
+    rows = dicts(
+        cursor.execute(
+            _NEAR_SQL.format(ends=ends, source=snapshot.source("signals", files), most=most), values
+        )
+    )
+    return rows, (rows[0]["total"] if rows else 0)
+
+
 def _fullest(when: str) -> str:
     values = [f"{when}_{rho_column(limiter)}" for limiter in LIMITERS]
     share = f"greatest({', '.join(values)})"
@@ -81,4 +120,34 @@ WITH ends AS (
     GROUP BY {KEY}
 )
 SELECT {KEY}, broker, {_fullest("now")}, {_fullest("recent")} FROM of_each
+"""  # noqa: S608
+
+
+#: Whose limiter it is, by level: what is left out is shared.
+_OWNER = {
+    "broker": "broker, NULL, NULL, NULL",
+    "topic": "NULL, topic, partition, NULL",
+    "subscription": "NULL, topic, partition, subscription",
+}
+
+
+def _near_of(limiter: str) -> str:
+    level, unit = limiter.split(".")
+    return f"""
+        SELECT cluster, '{limiter}', {_OWNER[level]}, {rho_column(limiter)}, limit_{level}_{unit} / limit_{level}_period_s,
+               {{{{topic: topic, partition: partition, subscription: subscription}}}}
+        FROM minutes WHERE {rho_column(limiter)} >= {NEAR_SHARE}
+        """  # noqa: S608
+
+
+_NEAR_SQL = f"""
+WITH ends AS ({{ends}}), minutes AS (
+    SELECT s.* FROM {{source}} AS s JOIN ends USING (cluster) WHERE minute_ms < at_ms AND minute_ms >= at_ms - {NOW_MS}
+), near (cluster, limiter, broker, topic, partition, subscription, share, per_s, member) AS (
+    {" UNION ALL ".join(map(_near_of, LIMITERS))}
+)
+SELECT cluster, limiter, broker, topic, partition, subscription, max(share) AS share, arg_max(per_s, share) AS per_s,
+       min(member) AS member, count(*) OVER () AS total
+FROM near GROUP BY cluster, limiter, broker, topic, partition, subscription
+ORDER BY share DESC, cluster, limiter, broker, topic, partition, subscription LIMIT {{most}}
 """  # noqa: S608

@@ -17,7 +17,7 @@ import duckdb
 
 from throttlescope.app.presentation.links.subscription import SubscriptionPartition
 from throttlescope.app.services.server_counters import count_lookup
-from throttlescope.app.web.data.latest import make_day_before, make_latest
+from throttlescope.app.web.data.latest import make_before, make_latest
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.lake import DataFile, Lake
 from throttlescope.ingest.lake.duck import from_files, is_widened, make_empty, reaches, with_all_columns
@@ -84,7 +84,7 @@ class Snapshot:
         for table in READ_TABLES:
             make_empty(self.connection, f"empty_{table}", TABLES[table].loose_schema)
         make_latest(self)
-        make_day_before(self)
+        make_before(self)
 
     @cached_property
     def newest_files(self) -> dict[str, StoredFile]:
@@ -98,6 +98,11 @@ class Snapshot:
             table: StoredFile(f"{table}/{file.relative_path}", file.size_bytes, file.committed_ms)
             for table, file in last.items()
         }
+
+    @property
+    def word(self) -> str:
+        """Which version of the tables this is, for those who compare: equal words are equal data."""
+        return "-".join("" if version is None else str(version) for version in self.versions.values())
 
     def source(self, table: str, files: Sequence[DataFile]) -> str:
         """The FROM clause that reads some files of a table, with all columns of its contract."""

@@ -3,12 +3,12 @@
 Those of :data:`IN_HEADER` are in the header of every page, in this order.
 """
 
-from throttlescope.app.web.pages import overview
 from throttlescope.app.web.pages.accuracy import page as method
 from throttlescope.app.web.pages.alerts import page as alerts
 from throttlescope.app.web.pages.anomalies import page as anomalies
 from throttlescope.app.web.pages.data_quality import page as data_quality
 from throttlescope.app.web.pages.limits import page as limits
+from throttlescope.app.web.pages.overview import page as overview
 from throttlescope.app.web.pages.promql import page as promql
 from throttlescope.app.web.pages.rollups import page as rollups
 from throttlescope.app.web.pages.subscription import page as subscription

@@ -7,6 +7,7 @@ SENTENCES = {
     "page.skip": "Skip to the content",
     "page.zone_hint": "UTC or this browser's time zone (t)",
     "page.scheme_hint": "light or dark",
+    "page.keys.worst": "open the worst subscription of the overview",
     "page.keys.next": "next and previous row of a table",
     "page.keys.range": "the range before, the range after",
     "page.keys.zone": "times in UTC, or in this browser's zone",

@@ -12,6 +12,11 @@ SENTENCES = {
     "subscriptions.column.confidence.now": "probability that the cause is right",
     "subscriptions.column.confidence.recent": "probability that the cause is right, mean over its windows",
     "subscriptions.column.backlog": "ready entries (batches), not messages",
+    "subscriptions.column.trend": (
+        "ready backlog over the newest {length} of its cluster, from zero to its largest; empty: it never left its floor"
+    ),
+    "subscriptions.cell.backlog": "backlog since {start}: at most {high} entries",
+    "subscriptions.cell.no_backlog": "no backlog above its floor",
     "subscriptions.column.growth": "change of the backlog over the verdict's window, entries",
     "subscriptions.column.duration.now": "how long this cause has lasted; ≥ : it may be longer",
     "subscriptions.column.duration.recent": "how long this cause has lasted in total",

@@ -34,11 +34,14 @@ _WHAT_IF = WhatIfAddress(
 
 #: Pages by the name of their picture: where they are, and what is there when they are done.
 PICTURES = {
-    "overview": ("/", "#overview-content .card"),
+    "overview": ("/", "#overview-content .js-plotly-plot .xtick text"),
     "subscriptions": ("/subscriptions", "#subscriptions-grid .ag-row .cause-badge"),
     "subscription": (SubscriptionAddress(_HELD, at_ms=_AT_MS).href(), ".js-plotly-plot .xtick text"),
     "what-if-lab": (_WHAT_IF.href(), ".js-plotly-plot .xtick text"),
 }
+
+#: Pictures that are taken in another scheme or size too: (name, scheme, size).
+VARIANTS = (("overview", "dark", "desktop"), ("overview", "light", "phone"))
 
 
 def shoot(
@@ -93,6 +96,9 @@ def main() -> None:
             for size in arguments.sizes:
                 for path in shoot(browser, address, arguments.out, scheme=scheme, size=size):
                     print(path)
+        for name, scheme, size in VARIANTS:
+            for path in shoot(browser, address, arguments.out, names=[name], scheme=scheme, size=size):
+                print(path)
 
 
 if __name__ == "__main__":

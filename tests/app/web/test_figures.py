@@ -5,16 +5,20 @@ from __future__ import annotations
 import itertools
 import json
 
+import numpy as np
 import pandas as pd
 import pytest
 
+from tests.app.web.components import text_of
 from tests.app.web.sample_lake import END_MS, SAMPLES, START_MS
 from tests.app.web.test_format import plain
 from tests.app.web.test_limits import minutes as signal_minutes
 from tests.app.web.test_runs import verdict
 from throttlescope.app.presentation import figures
 from throttlescope.app.presentation.figures.chart import CONFIG
+from throttlescope.app.presentation.figures.what_if import Curve, what_if_figure
 from throttlescope.app.presentation.links.subscription import SubscriptionPartition
+from throttlescope.app.web.components.chart_key import PageKey
 from throttlescope.app.web.data import history
 
 BOUNDS = {"start_ms": START_MS, "end_ms": END_MS}
@@ -34,8 +38,14 @@ def trace(figure, name: str):
     return next(trace for trace in figure.data if trace.name == name)
 
 
-def labels(figure) -> list[str]:
-    return [plain(annotation.text) for annotation in figure.layout.annotations]
+def limits(figure) -> dict[str, object]:
+    """Lines of limits by their names in the legend; no words are inside of a chart."""
+    assert not figure.layout.annotations
+    return {
+        plain(trace.name): trace
+        for trace in figure.data
+        if " limit " in trace.name and "share" not in trace.name
+    }
 
 
 def test_every_chart_has_units_and_its_zone(minutes_of, reader):
@@ -67,16 +77,18 @@ def test_charts_have_no_cloud_button():
 
 def test_limit_line_names_its_source(minutes_of):
     figure = figures.msg_rates_figure(minutes_of("billing"), **BOUNDS)
-    assert set(trace(figure, "subscription limit").y) == {50.0}
-    assert labels(figure) == ["subscription limit 50 msg/s, subscription policy"]
+    drawn = limits(figure)
+    assert list(drawn) == ["subscription limit 50 msg/s, subscription policy"]
+    assert set(drawn["subscription limit 50 msg/s, subscription policy"].y) == {50.0}
+    assert figure.layout.showlegend
 
 
 def test_far_limit_does_not_flatten_rates(minutes_of):
-    """It is named above the chart."""
+    """It is named, and not drawn."""
     figure = figures.msg_rates_figure(minutes_of("search-index"), **BOUNDS)
-    assert "↑ broker limit 20 k msg/s, broker's configuration file (above this chart)" in labels(figure)
+    far = limits(figure)["↑ broker limit 20 k msg/s, broker's configuration file (above this chart)"]
+    assert list(far.y) == [None]
     assert figure.layout.yaxis.range[1] < 1000
-    assert "broker limit" not in [trace.name for trace in figure.data]
 
 
 def test_shared_limit_shows_total_use(minutes_of):
@@ -87,9 +99,8 @@ def test_shared_limit_shows_total_use(minutes_of):
 
 def test_removed_limit_line_ends_at_removal(minutes_of):
     figure = figures.msg_rates_figure(minutes_of("recommendations"), **BOUNDS)
-    drawn = trace(figure, "subscription limit")
+    drawn = limits(figure)["subscription limit 50 msg/s, subscription policy, until 01:50:00 UTC"]
     assert [x for x, y in zip(drawn.x, drawn.y, strict=True) if y is not None][-1] == START_MS + 110 * 60_000
-    assert labels(figure) == ["subscription limit 50 msg/s, subscription policy, until 01:50:00 UTC"]
 
 
 @pytest.mark.long
@@ -102,7 +113,7 @@ def test_byte_axes_have_binary_steps(minutes_of):
         "1.5 MiB",
         "2 MiB",
     ]
-    assert [plain(text) for text in labels(figure)] == ["subscription limit 1 MiB/s, namespace policy"]
+    assert list(limits(figure)) == ["subscription limit 1 MiB/s, namespace policy"]
 
 
 def test_events_without_proof_are_marked(minutes_of):
@@ -267,3 +278,41 @@ def test_figures_do_not_change_their_input(minutes_of):
 def test_single_window_makes_a_ribbon():
     figure = figures.ribbon_figure([verdict(0, 5, "unknown")], signal_minutes(), start_ms=0, end_ms=300_000)
     assert [bar.text[0] for bar in figure.data] == ["? Unknown", "✓ neither"]
+
+
+def test_page_names_each_look_once(minutes_of):
+    """The second chart's key has only what the first one's has not."""
+    key = PageKey()
+    first, second = (
+        figures.msg_rates_figure(minutes_of("thumbnails"), **BOUNDS),
+        figures.byte_rates_figure(minutes_of("thumbnails"), **BOUNDS),
+    )
+    before = first.layout.height
+    names = [plain(text_of(part)) for figure in (first, second) for part in key.take(figure)]
+    assert [" ".join(name.split()) for name in names] == [
+        "in (published) out (dispatched) acknowledged",
+        "subscription limit 1 MiB/s, namespace policy",
+    ]
+    assert not first.layout.showlegend
+    assert first.layout.height < before
+    assert key.take(figures.byte_rates_figure(minutes_of("thumbnails"), **BOUNDS)) == []
+
+
+def test_names_of_runs_keep_apart():
+    """Three runs that end at zero, and one that ends high."""
+    times = np.arange(4) * 60_000
+    flat = np.zeros(4)
+    curves = [
+        Curve(name, times, ends, ends, ends, "#009E73", "solid")
+        for name, ends in (("A", flat), ("B", flat), ("C", flat + 1), ("as it is", flat + 90))
+    ]
+    line = (times, flat + 100)
+    figure = what_if_figure(line, line, curves, start_ms=0, end_ms=180_000, changed_ms=150_000)
+    changed, *names = figure.layout.annotations
+    assert changed.xanchor == "right"
+    heights = sorted(name.y for name in names)
+    assert {name.text for name in names} == {"<b>A</b>", "<b>B</b>", "<b>C</b>", "<b>as it is</b>"}
+    assert all(high - low > 0.04 for low, high in itertools.pairwise(heights))
+    assert min(heights) >= 0
+    assert max(heights) <= 1
+    assert all((name.xref, name.xanchor) == ("paper", "left") for name in names)

@@ -12,6 +12,7 @@ from throttlescope.app.presentation.anomalies import UNITS
 from throttlescope.app.presentation.figures.anomaly import anomaly_figure
 from throttlescope.app.presentation.figures.chart import CONFIG
 from throttlescope.app.web.address.anomalies import AnomaliesAddress
+from throttlescope.app.web.components.chart_key import PageKey
 from throttlescope.app.web.components.parts import cause_badge, hostile, save_buttons, section
 from throttlescope.app.web.components.shell import panel
 from throttlescope.app.web.pages.anomalies import text
@@ -84,12 +85,14 @@ def _chart(row: dict, minutes: pd.DataFrame, found: UsualBand | None):
         start_ms=start_ms,
         end_ms=end_ms,
     )
-    return dcc.Graph(
+    words = PageKey().take(figure)
+    graph = dcc.Graph(
         id={"type": "anomaly-chart", "panel": "opened"},
         figure=figure,
         config={**CONFIG, "toImageButtonOptions": {"filename": "throttlescope-anomaly"}},
         style={"height": figure.layout.height},
     )
+    return html.Div([*words, graph])
 
 
 def _column(minutes: pd.DataFrame, signal: str) -> pd.Series:

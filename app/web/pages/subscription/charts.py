@@ -10,6 +10,7 @@ from throttlescope.app.presentation.figures.chart import CONFIG
 from throttlescope.app.presentation.figures.events import is_thinned
 from throttlescope.app.presentation.limits import is_relative
 from throttlescope.app.presentation.unmeasured_zeros import is_measured
+from throttlescope.app.web.components.chart_key import PageKey
 from throttlescope.app.web.components.parts import save_buttons, section
 from throttlescope.app.web.components.shell import panel
 from throttlescope.app.web.pages.subscription.content import SubscriptionView
@@ -17,9 +18,12 @@ from throttlescope.models.messages.catalogue import sentence
 
 
 def charts(view: SubscriptionView, at_ms: int | None) -> list:
+    """Charts from the verdicts down to the consumers; what a line means is said once, above the first chart that has it."""
     bounds = {"start_ms": view.start_ms, "end_ms": view.end_ms}
+    key = PageKey()
     parts = [
         _chart(
+            key,
             "verdict",
             sentence("label.verdict_over_time"),
             figures.ribbon_figure(view.verdicts, view.minutes, truth=view.truth, at_ms=at_ms, **bounds),
@@ -37,6 +41,7 @@ def charts(view: SubscriptionView, at_ms: int | None) -> list:
     minutes = view.minutes
     parts.append(
         _chart(
+            key,
             "rates",
             sentence("subscription.charts.rates"),
             figures.msg_rates_figure(minutes, **bounds),
@@ -46,11 +51,15 @@ def charts(view: SubscriptionView, at_ms: int | None) -> list:
     if _has_byte_limits(minutes):
         parts.append(
             _chart(
-                "bytes", sentence("subscription.charts.bytes"), figures.byte_rates_figure(minutes, **bounds)
+                key,
+                "bytes",
+                sentence("subscription.charts.bytes"),
+                figures.byte_rates_figure(minutes, **bounds),
             )
         )
     parts.append(
         _chart(
+            key,
             "backlog",
             sentence("label.backlog_title"),
             figures.backlog_figure(minutes, **bounds),
@@ -69,6 +78,7 @@ def charts(view: SubscriptionView, at_ms: int | None) -> list:
     else:
         parts.append(
             _chart(
+                key,
                 "age",
                 sentence("subscription.charts.age"),
                 age,
@@ -83,6 +93,7 @@ def charts(view: SubscriptionView, at_ms: int | None) -> list:
     else:
         parts.append(
             _chart(
+                key,
                 "events",
                 sentence("subscription.charts.events"),
                 events,
@@ -91,18 +102,19 @@ def charts(view: SubscriptionView, at_ms: int | None) -> list:
         )
     holding = figures.holding_figure(minutes, **bounds)
     if holding is not None:
-        parts.append(_chart("holding", sentence("subscription.charts.holding"), holding))
+        parts.append(_chart(key, "holding", sentence("subscription.charts.holding"), holding))
     return parts
 
 
-def _chart(name: str, title: str, figure, note: str | None = None) -> html.Section:
+def _chart(key: PageKey, name: str, title: str, figure, note: str | None = None) -> html.Section:
+    words = key.take(figure)
     graph = dcc.Graph(
         id={"type": "chart", "panel": name},
         figure=figure,
         config={**CONFIG, "toImageButtonOptions": {"filename": f"throttlescope-{name}"}},
         style={"height": figure.layout.height},
     )
-    return section(title, [graph], note=note, tools=save_buttons(name))
+    return section(title, [*words, graph], note=note, tools=save_buttons(name))
 
 
 def _rates_note(minutes: pd.DataFrame) -> str:

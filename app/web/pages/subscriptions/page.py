@@ -17,6 +17,7 @@ from throttlescope.app.web.components.now_or_recent import view_links, with_view
 from throttlescope.app.web.components.served_table import page_grid, register_table, shown_store
 from throttlescope.app.web.components.shell import cluster_choices, freshness_line
 from throttlescope.app.web.data import newest
+from throttlescope.app.web.data.backlogs import recent_backlogs
 from throttlescope.app.web.data.reader import LakeReader
 from throttlescope.app.web.page_declaration import WebPage
 from throttlescope.app.web.pages.subscriptions.subscriptions_table import columns, grid_row
@@ -80,7 +81,10 @@ def register(app: Dash, reader: LakeReader) -> None:
     def rows(address, sort, start, end):
         address = with_view(address, newest.freshness(reader))
         found, total = newest.subscriptions(reader, address, sort=sort, start=start, end=end)
-        return [grid_row(row, address.view) for row in found], total
+        backlogs = recent_backlogs(reader, found)
+        return [
+            grid_row(row, address.view, backlog) for row, backlog in zip(found, backlogs, strict=True)
+        ], total
 
     register_table(app, "subscriptions", SubscriptionsAddress, rows)
     _INPUTS.register(app)

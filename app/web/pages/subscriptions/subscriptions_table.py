@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from throttlescope.app.presentation import format as fmt
 from throttlescope.app.presentation.answer import cause_is_open
 from throttlescope.app.presentation.causes import SIDES
+from throttlescope.app.presentation.figures.sparkline import backlog_path
 from throttlescope.app.presentation.links.subscription import SubscriptionAddress, SubscriptionPartition
 from throttlescope.app.web.components.grid import NONE, badge_cells, or_none
 from throttlescope.app.web.data.latest import RECENT_MS
@@ -60,6 +63,15 @@ def columns(view: str, zone: str = "UTC") -> list[dict]:
         "type": "rightAligned",
         "tooltipField": "backlog_exact",
     }
+    trend = {
+        "field": "trend",
+        "headerName": f"Backlog, {_RECENT}",
+        "headerTooltip": sentence("subscriptions.column.trend", length=_RECENT),
+        "cellRenderer": "Sparkline",
+        "width": 152,
+        "sortable": False,
+        "tooltipField": "trend_words",
+    }
     growth = {
         "field": "growth",
         "headerName": "Change, entries",
@@ -90,12 +102,18 @@ def columns(view: str, zone: str = "UTC") -> list[dict]:
         "headerTooltip": sentence("subscriptions.column.naive"),
         "width": 118,
     }
-    numbers = [backlog, growth, duration] if is_now else [backlog, duration, when]
+    numbers = [backlog, trend, growth, duration] if is_now else [backlog, trend, duration, when]
     return [cause, confidence, *names, *numbers, other, naive]
 
 
-def grid_row(row: dict, view: str) -> dict:
-    """One row of the table, in words; the browser only draws it."""
+def grid_row(row: dict, view: str, backlog: tuple[Sequence[dict], int, int] = ((), 0, 0)) -> dict:
+    """One row of the table, in words; the browser only draws it.
+
+    Parameters
+    ----------
+    backlog : (sequence of dict, int, int)
+        Its episodes and the range [start, end) of the sparkline.
+    """
     subscription = SubscriptionPartition(row["cluster"], row["topic"], row["partition"], row["subscription"])
     ended = ""
     if row["stale"]:
@@ -106,6 +124,7 @@ def grid_row(row: dict, view: str) -> dict:
         "topic": fmt.topic_name(row["topic"], -1),
         "partition": NONE if row["partition"] < 0 else str(row["partition"]),
         "cluster": fmt.name(row["cluster"]),
+        **_trend(*backlog),
     }
     plain = SubscriptionAddress(subscription).href()
     of_main_cause = SubscriptionAddress(subscription, at_ms=row["main_to_ms"]).href()
@@ -156,6 +175,15 @@ def grid_row(row: dict, view: str) -> dict:
         **other,
         "naive": _naive(row["naive_side"], row["side"]),
     }
+
+
+def _trend(episodes: Sequence[dict], start_ms: int, end_ms: int) -> dict[str, str]:
+    found = backlog_path(episodes, start_ms=start_ms, end_ms=end_ms)
+    if found is None:
+        return {"trend": "", "trend_words": sentence("subscriptions.cell.no_backlog")}
+    path, high = found
+    words = sentence("subscriptions.cell.backlog", high=fmt.short(round(high)), start=fmt.moment(start_ms))
+    return {"trend": path, "trend_words": words}
 
 
 def _sure(cause: str, confidence: float) -> str:

@@ -12,6 +12,7 @@ from throttlescope.app.services.whatif.background import SearchProgress
 from throttlescope.app.services.whatif.scales import scales
 from throttlescope.app.services.whatif.search import ANY, EXACT
 from throttlescope.app.web.address.what_if import WhatIfAddress
+from throttlescope.app.web.components.chart_key import PageKey
 from throttlescope.app.web.components.parts import hostile_sentence, plain_table, save_buttons, section
 from throttlescope.app.web.components.shell import panel
 from throttlescope.app.web.data.what_if import LabWindow
@@ -128,11 +129,17 @@ def _sweep(title: str, document: dict) -> html.Div:
         document["points"], title=f"{label}, {unit}", target_s=document["target_s"], look_s=document["look_s"],
         now=document["now"], enough=enough,
     )  # fmt: skip
+    words = PageKey().take(figure)
     graph = dcc.Graph(
         id="what-if-sweep", figure=figure, config=CONFIG, style={"height": figure.layout.height}
     )
     return html.Div(
-        [html.P([html.Span(f"{title} ", className="quiet"), *answer]), save_buttons("what-if-sweep"), graph],
+        [
+            html.P([html.Span(f"{title} ", className="quiet"), *answer]),
+            save_buttons("what-if-sweep"),
+            *words,
+            graph,
+        ],
         className="chart-box",
     )
 
