@@ -14,15 +14,15 @@ export THROTTLESCOPE_EXAMPLES ?= 0.25
 UV := UV_HTTP_TIMEOUT=600 $(BIN)/uv
 
 # What can be installed may not be skipped by `make test`.
-THROTTLESCOPE_REQUIRE ?= broker,prometheus,browser,airflow,cluster,store
-NEEDS_NOTHING := not spark and not prometheus and not broker and not browser and not airflow and not store and not long and not study
+THROTTLESCOPE_REQUIRE ?= broker,prometheus,browser,airflow,cluster,store,helm
+NEEDS_NOTHING := not spark and not prometheus and not broker and not browser and not airflow and not store and not helm and not long and not study
 HEAVY := browser or airflow or cluster
 # Names no host and no path of the machine that it was made on.
 COMPILE := pip compile -q --universal --python-version 3.11 --generate-hashes --no-annotate \
 	--custom-compile-command "make lock"
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo serve test test-with-broker test-without-broker test-long test-airflow test-cluster test-backfill test-storage test-lab faults soak check audit format docs accuracy conformance fuzz lab bench screenshots golden notebooks parts airflow-env lock clean
+.PHONY: help setup demo serve test test-with-broker test-without-broker test-long test-airflow test-cluster test-backfill test-storage test-lab faults soak check audit format docs chart accuracy conformance fuzz lab bench screenshots golden notebooks parts airflow-env lock clean
 
 help: ## print this list
 	@awk -F ':[^#]*## ' '/^[a-z][a-z-]*:.*## / {printf "  \033[1m%-12s\033[0m %s\n", $$1, $$2}' Makefile
@@ -111,6 +111,9 @@ docs: setup ## write the pages that are made from code
 	@$(BIN)/python -m docs.generate
 	@$(BIN)/python -m tests.lab.simulated
 
+chart: setup ## write the chart's alerts and the schema of its values, which are made from code
+	@$(BIN)/python -m deploy.generate
+
 accuracy: setup ## hold diagnosis, forecasts, simulator and what-if against every recording of a real broker, anew
 	@$(BIN)/python -m tests.accuracy --write
 	@$(BIN)/python -m benchmarks.forecasts --write
@@ -152,14 +155,16 @@ golden: setup ## write the golden files anew: what commands, mistakes and pages 
 notebooks: setup ## execute the notebooks and keep their outputs, charts as pictures (NOTEBOOKS="NAME ...")
 	@$(BIN)/python -m tests.notebooks.write $(NOTEBOOKS)
 
-parts: setup ## bring Prometheus and the jars of Pulsar brokers, of pulsar-admin, of the Java client and of an S3 server into the cache
+parts: setup ## bring Prometheus, Helm and the jars of Pulsar brokers, pulsar-admin, pulsar-perf, the Java client and an S3 server into the cache
 	@$(BIN)/python -c "from tests.lab import parts; parts.prometheus_binary(); parts.broker_jars(); parts.broker_jars(parts.SCALABLE_VERSION); \
-		parts.scalable_client_jars(); parts.admin_tool_jars(); parts.object_store_jars()"
+		parts.scalable_client_jars(); parts.admin_tool_jars(); parts.perf_tool_jars(); parts.object_store_jars(); parts.helm_binary()"
 
 airflow-env: $(AIRFLOW_VENV)/installed ## make .airflow-venv, in which the DAGs are tested
 
-lock: setup ## resolve requirements.lock and airflow_dags/requirements.lock anew
+lock: setup ## resolve requirements.lock, deploy/requirements.lock and airflow_dags/requirements.lock anew
 	@$(UV) $(COMPILE) --group dev --group lab --upgrade --output-file requirements.lock pyproject.toml
+	@# What the image holds: the same versions without what only development needs.
+	@$(UV) $(COMPILE) --all-extras --constraints requirements.lock --output-file deploy/requirements.lock pyproject.toml
 	@$(UV) $(COMPILE) --upgrade --output-file airflow_dags/requirements.lock airflow_dags/requirements.in
 
 clean: ## remove what was made here: environments, caches, the demo's lake

@@ -417,13 +417,13 @@ def _describe_model(model: type[BaseModel], prefix: str) -> list[tuple[str, str,
                 inner, f"{prefix}{name}." + ("NAME." if _is_table_of(field.annotation) else "")
             )
             continue
-        default = "required" if field.is_required() else _shown(name, field.default)
+        default = "required" if field.is_required() else _shown(field)
         rows.append((prefix + name, _type_name(field), default, field.description or ""))
     return rows
 
 
 def _type_name(field: Any) -> str:
-    if any(isinstance(m, BeforeValidator) and m.func is _duration_ms for m in field.metadata):
+    if _is_duration(field):
         return "duration"
     text = str(field.annotation)
     for name, word in (
@@ -436,11 +436,22 @@ def _type_name(field: Any) -> str:
     raise TypeError(f"no word for {text}")
 
 
-def _shown(name: str, value: object) -> str:
-    if name in ("window", "every", "timeout", "executor_wait"):
-        return f'"{int(value) // 1000}s"' if int(value) < 60_000 else f'"{int(value) // 60_000}m"'
+def _is_duration(field: Any) -> bool:
+    """Also one that may be left out: its validator is then inside the annotation."""
+    inner = [
+        part
+        for choice in getattr(field.annotation, "__args__", ())
+        for part in getattr(choice, "__metadata__", ())
+    ]
+    return any(isinstance(m, BeforeValidator) and m.func is _duration_ms for m in (*field.metadata, *inner))
+
+
+def _shown(field: Any) -> str:
+    value = field.default
     if value is None:
         return "not set"
+    if _is_duration(field):
+        return f'"{value // SECOND_MS}s"' if value < MINUTE_MS else f'"{value // MINUTE_MS}m"'
     if isinstance(value, bool):
         return str(value).lower()
     return f'"{value}"' if isinstance(value, (str, Path)) else str(value)

