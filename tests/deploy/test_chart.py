@@ -157,7 +157,7 @@ def rendered(request, helm, tmp_path):
     return (
         request.param,
         merged(VALUES, values),
-        [found for found in yaml.safe_load_all(done.stdout) if found],
+        objects_of(done.stdout),
     )
 
 
@@ -267,7 +267,7 @@ def test_helm_refuses_a_wrong_value(helm, tmp_path, name):
 
 @pytest.mark.helm
 def test_objects_are_valid(rendered):
-    _, values, objects = rendered
+    values, objects = rendered
     assert objects
     for found in objects:
         if found["apiVersion"].startswith("monitoring.coreos.com/"):
@@ -288,7 +288,7 @@ def test_objects_are_valid(rendered):
 @pytest.mark.helm
 def test_validation_finds_a_wrong_object(helm, tmp_path):
     done = helm("template", "scope", str(CHART), values={}, folder=tmp_path)
-    (server, *_) = of_kind([found for found in yaml.safe_load_all(done.stdout) if found], "Deployment")
+    (server, *_) = of_kind(objects_of(done.stdout), "Deployment")
     server["spec"]["template"]["spec"]["containers"][0]["reediness"] = {}
     with pytest.raises(kubernetes_validate.ValidationError):
         kubernetes_validate.validate(server, KUBERNETES_VERSIONS[0], strict=True)
@@ -297,7 +297,7 @@ def test_validation_finds_a_wrong_object(helm, tmp_path):
 @pytest.mark.helm
 def test_pods_have_no_rights(rendered):
     """And no writable root, and no token of the cluster's API."""
-    _, _, objects = rendered
+    _, objects = rendered
     found = 0
     for name, template in pod_specs(objects):
         spec = template["spec"]
@@ -315,7 +315,7 @@ def test_pods_have_no_rights(rendered):
 
 @pytest.mark.helm
 def test_configuration_is_read_by_throttlescope(rendered, tmp_path):
-    _, values, objects = rendered
+    values, objects = rendered
     (config,) = of_kind(objects, "ConfigMap")
     file = tmp_path / "throttlescope.toml"
     file.write_text(config["data"]["throttlescope.toml"])
@@ -330,7 +330,7 @@ def test_configuration_is_read_by_throttlescope(rendered, tmp_path):
 
 @pytest.mark.helm
 def test_volume_of_one_node_keeps_pods_together(rendered):
-    _, values, objects = rendered
+    values, objects = rendered
     one_node = (
         values["lake"]["kind"] == "persistentVolume"
         and values["lake"]["persistentVolume"]["accessMode"] == "ReadWriteOnce"
@@ -351,7 +351,7 @@ def test_commands_are_the_command_lines(rendered):
     """Every container's arguments are parsed by the real command line, which then shows its help."""
     from tests.app.commands import throttlescope
 
-    _, _, objects = rendered
+    _, objects = rendered
     parsed = 0
     for _, template in pod_specs(objects):
         for container in containers(template):
@@ -368,7 +368,7 @@ def test_commands_are_the_command_lines(rendered):
 def test_alerts_are_the_exported_ones(helm, tmp_path):
     values = DEPLOYMENTS["monitored"]
     done = helm("template", "scope", str(CHART), values=values, folder=tmp_path)
-    (rule,) = of_kind([found for found in yaml.safe_load_all(done.stdout) if found], "PrometheusRule")
+    (rule,) = of_kind(objects_of(done.stdout), "PrometheusRule")
     text = yaml.safe_dump({"groups": rule["spec"]["groups"]})
     assert "http://127.0.0.1:8050" not in text
     assert "https://scope.example/" in text
