@@ -148,17 +148,17 @@ def helm():
     return run
 
 
-@pytest.fixture(params=DEPLOYMENTS)
-def rendered(request, helm, tmp_path):
-    """Name, values and objects of one deployment."""
-    values = DEPLOYMENTS[request.param]
-    done = helm("template", "scope", str(CHART), "--namespace", "monitoring", values=values, folder=tmp_path)
+@pytest.fixture(scope="module", params=DEPLOYMENTS)
+def rendered(request, helm, tmp_path_factory):
+    """Values and objects of one deployment."""
+    values, folder = DEPLOYMENTS[request.param], tmp_path_factory.mktemp("rendered")
+    done = helm("template", "scope", str(CHART), "--namespace", "monitoring", values=values, folder=folder)
     assert done.returncode == 0, done.stderr
-    return (
-        request.param,
-        merged(VALUES, values),
-        objects_of(done.stdout),
-    )
+    return merged(VALUES, values), objects_of(done.stdout)
+
+
+def objects_of(text):
+    return [found for found in yaml.load_all(text, yaml.CSafeLoader) if found]
 
 
 def merged(base, over):
