@@ -14,9 +14,11 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from deltalake import DeltaTable
 
 from tests.deploy.image import build, command_in, context_files, instructions
 from tests.lab.processes import log_tail, running_process
+from throttlescope.ingest.lake.formats import FORMAT_PROPERTY
 
 ROOT = Path(__file__).parents[2]
 CONTAINERFILE = ROOT / "deploy" / "Containerfile"
@@ -141,4 +143,17 @@ def test_image_is_built_and_serves(tmp_path_factory):
     )  # fmt: skip
     assert refused.returncode == 2
     assert "There are no verdicts and no samples in this lake" in refused.stderr
+    lake = image.root / "var/lib/throttlescope/.demo"
+    table = DeltaTable(str(lake / "verdicts"))
+    table.alter.set_table_properties({FORMAT_PROPERTY: "99"}, raise_if_not_exists=False)
+    commits = sorted(path.name for path in (lake / "verdicts" / "_delta_log").iterdir())
+    other = subprocess.run(
+        command_in(image, serve, writable=writable, own_network=True), capture_output=True, text=True, timeout=300, check=False
+    )  # fmt: skip
+    assert other.returncode == 2
+    assert (
+        "Table verdicts of this lake was written by a newer version; got format 99"
+        in other.stderr.splitlines()[-1]
+    )
+    assert sorted(path.name for path in (lake / "verdicts" / "_delta_log").iterdir()) == commits
     shutil.rmtree(folder)
