@@ -14,8 +14,8 @@ export THROTTLESCOPE_EXAMPLES ?= 0.25
 UV := UV_HTTP_TIMEOUT=600 $(BIN)/uv
 
 # What can be installed may not be skipped by `make test`.
-THROTTLESCOPE_REQUIRE ?= broker,prometheus,browser,airflow,cluster,store,helm
-NEEDS_NOTHING := not spark and not prometheus and not broker and not browser and not airflow and not store and not helm and not long and not study
+THROTTLESCOPE_REQUIRE ?= broker,prometheus,browser,airflow,cluster,store
+NEEDS_NOTHING := not spark and not prometheus and not broker and not browser and not airflow and not store and not long and not study
 HEAVY := browser or airflow or cluster
 # Names no host and no path of the machine that it was made on.
 COMPILE := pip compile -q --universal --python-version 3.11 --generate-hashes --no-annotate \
@@ -155,9 +155,9 @@ golden: setup ## write the golden files anew: what commands, mistakes and pages 
 notebooks: setup ## execute the notebooks and keep their outputs, charts as pictures (NOTEBOOKS="NAME ...")
 	@$(BIN)/python -m tests.notebooks.write $(NOTEBOOKS)
 
-parts: setup ## bring Prometheus, Helm and the jars of Pulsar brokers, pulsar-admin, pulsar-perf, the Java client and an S3 server into the cache
+parts: setup ## bring Prometheus and the jars of Pulsar brokers, pulsar-admin, pulsar-perf, the Java client and an S3 server into the cache
 	@$(BIN)/python -c "from tests.lab import parts; parts.prometheus_binary(); parts.broker_jars(); parts.broker_jars(parts.SCALABLE_VERSION); \
-		parts.scalable_client_jars(); parts.admin_tool_jars(); parts.perf_tool_jars(); parts.object_store_jars(); parts.helm_binary()"
+		parts.scalable_client_jars(); parts.admin_tool_jars(); parts.perf_tool_jars(); parts.object_store_jars()"
 
 airflow-env: $(AIRFLOW_VENV)/installed ## make .airflow-venv, in which the DAGs are tested
 

@@ -22,7 +22,7 @@ hypothesis.settings.load_profile("throttlescope")
 # A configuration of the person who runs the tests must not change what they see.
 os.environ.pop("THROTTLESCOPE_CONFIG", None)
 
-#: Markers whose tests may not be skipped, from $THROTTLESCOPE_REQUIRE: ``broker,prometheus,browser,airflow,cluster,store,helm``.
+#: Markers whose tests may not be skipped, from $THROTTLESCOPE_REQUIRE: ``broker,prometheus,browser,airflow,cluster,store``.
 REQUIRED = frozenset(filter(None, os.environ.get("THROTTLESCOPE_REQUIRE", "").split(",")))
 
 

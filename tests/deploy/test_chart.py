@@ -1,13 +1,13 @@
-"""The Helm chart: rendered by a real Helm over tables of values, every object checked against its schema, contradictions refused."""
+"""The Helm chart: rendered by Helm's own code over tables of values, every object checked against its schema, contradictions refused."""
 
 from __future__ import annotations
 
 import copy
 import json
 import re
-import subprocess
 import tomllib
 
+import helm_python
 import jsonschema
 import kubernetes_validate
 import pytest
@@ -15,12 +15,13 @@ import yaml
 
 from deploy.generate import CHART, GENERATED, RULES_FILE, SCHEMA_FILE
 from docs.generate.markdown import DOCS
-from tests.lab.parts import PartMissing, helm_binary
+from tests.app.commands import throttlescope
 from throttlescope.app.config import load_settings
 from throttlescope.app.services.rule_files import check_rule_files
 from throttlescope.ingest.contracts import TABLES
 
-KUBERNETES_VERSIONS = ("1.28", "1.37")
+#: The oldest that Chart.yaml allows, and the newest.
+KUBERNETES_VERSIONS = ("1.31", "1.37")
 VALUES = yaml.safe_load((CHART / "values.yaml").read_text())
 SCHEMA = json.loads(SCHEMA_FILE.read_text())
 
@@ -131,34 +132,22 @@ OPERATOR_SCHEMAS = {
 
 
 @pytest.fixture(scope="module")
-def helm():
-    try:
-        binary = helm_binary()
-    except PartMissing as missing:
-        pytest.skip(f"no Helm here: {missing}")
+def chart():
+    return helm_python.Chart.load(CHART)
 
-    def run(*arguments, values=None, folder=None):
-        command = [str(binary), *arguments]
-        if values is not None:
-            file = folder / "values.yaml"
-            file.write_text(yaml.safe_dump(values))
-            command += ["--values", str(file)]
-        return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
 
-    return run
+def rendered_objects(chart, values):
+    """The objects that ``helm template scope --namespace monitoring`` would print."""
+    manifests = chart.render(values, name="scope", namespace="monitoring")
+    texts = [text for path, text in manifests.items() if path.endswith(".yaml")]
+    return [found for text in texts for found in yaml.load_all(text, yaml.CSafeLoader) if found]
 
 
 @pytest.fixture(scope="module", params=DEPLOYMENTS)
-def rendered(request, helm, tmp_path_factory):
+def rendered(request, chart):
     """Values and objects of one deployment."""
-    values, folder = DEPLOYMENTS[request.param], tmp_path_factory.mktemp("rendered")
-    done = helm("template", "scope", str(CHART), "--namespace", "monitoring", values=values, folder=folder)
-    assert done.returncode == 0, done.stderr
-    return merged(VALUES, values), objects_of(done.stdout)
-
-
-def objects_of(text):
-    return [found for found in yaml.load_all(text, yaml.CSafeLoader) if found]
+    values = DEPLOYMENTS[request.param]
+    return merged(VALUES, values), rendered_objects(chart, values)
 
 
 def merged(base, over):
@@ -237,35 +226,36 @@ def test_upkeep_names_tables_of_the_lake():
 # -- with Helm -----------------------------------------------------------------------------
 
 
-@pytest.mark.helm
-def test_helm_lint_accepts_deployments(helm, tmp_path):
+@pytest.mark.long
+def test_helm_lint_accepts_deployments():
     for name, values in DEPLOYMENTS.items():
-        done = helm("lint", "--strict", str(CHART), values=values, folder=tmp_path)
-        assert done.returncode == 0, f"{name}: {done.stdout}{done.stderr}"
+        report = helm_python.lint(CHART, values, strict=True)
+        assert (report["total_charts_linted"], report["errors"]) == (1, []), name
 
 
-@pytest.mark.helm
-@pytest.mark.parametrize("command", ["lint", "template"])
+@pytest.mark.long
 @pytest.mark.parametrize("name", CONTRADICTIONS)
-def test_helm_refuses_a_contradiction(helm, tmp_path, command, name):
+def test_helm_refuses_a_contradiction(chart, name):
+    """Lint and rendering, each with one line that names the value and the reason."""
     values, place, words = CONTRADICTIONS[name]
-    done = helm(command, str(CHART), values=values, folder=tmp_path)
-    said = [line for line in (done.stdout + done.stderr).splitlines() if words in line]
-    assert done.returncode == 1
-    assert len(set(said)) == 1, done.stdout + done.stderr
-    assert place in said[0]
+    linted = helm_python.lint(CHART, values)["errors"]
+    with pytest.raises(helm_python.HelmError) as refused:
+        chart.render(values)
+    for said in (linted[0], str(refused.value)):
+        (line,) = [line for line in said.splitlines() if "value must be" in line]
+        assert f"at '{place}'" in line
+        assert words in line
 
 
-@pytest.mark.helm
+@pytest.mark.long
 @pytest.mark.parametrize("name", WRONG)
-def test_helm_refuses_a_wrong_value(helm, tmp_path, name):
+def test_helm_refuses_a_wrong_value(chart, name):
     values, words = WRONG[name]
-    done = helm("template", str(CHART), values=values, folder=tmp_path)
-    assert done.returncode == 1
-    assert words in done.stderr
+    with pytest.raises(helm_python.HelmError, match=re.escape(words)):
+        chart.render(values)
 
 
-@pytest.mark.helm
+@pytest.mark.long
 def test_objects_are_valid(rendered):
     values, objects = rendered
     assert objects
@@ -285,16 +275,15 @@ def test_objects_are_valid(rendered):
     assert len(set(names)) == len(names)
 
 
-@pytest.mark.helm
-def test_validation_finds_a_wrong_object(helm, tmp_path):
-    done = helm("template", "scope", str(CHART), values={}, folder=tmp_path)
-    (server, *_) = of_kind(objects_of(done.stdout), "Deployment")
+@pytest.mark.long
+def test_validation_finds_a_wrong_object(chart):
+    server = of_kind(rendered_objects(chart, {}), "Deployment")[0]
     server["spec"]["template"]["spec"]["containers"][0]["reediness"] = {}
     with pytest.raises(kubernetes_validate.ValidationError):
         kubernetes_validate.validate(server, KUBERNETES_VERSIONS[0], strict=True)
 
 
-@pytest.mark.helm
+@pytest.mark.long
 def test_pods_have_no_rights(rendered):
     """And no writable root, and no token of the cluster's API."""
     _, objects = rendered
@@ -313,7 +302,7 @@ def test_pods_have_no_rights(rendered):
     assert found >= 2
 
 
-@pytest.mark.helm
+@pytest.mark.long
 def test_configuration_is_read_by_throttlescope(rendered, tmp_path):
     values, objects = rendered
     (config,) = of_kind(objects, "ConfigMap")
@@ -328,7 +317,7 @@ def test_configuration_is_read_by_throttlescope(rendered, tmp_path):
     assert tomllib.loads(file.read_text())["spark"]["master"] == "local[2]"
 
 
-@pytest.mark.helm
+@pytest.mark.long
 def test_volume_of_one_node_keeps_pods_together(rendered):
     values, objects = rendered
     one_node = (
@@ -346,29 +335,27 @@ def test_volume_of_one_node_keeps_pods_together(rendered):
             assert term["labelSelector"]["matchLabels"].items() <= template["metadata"]["labels"].items()
 
 
-@pytest.mark.helm
-def test_commands_are_the_command_lines(rendered):
+@pytest.mark.long
+def test_commands_are_the_command_lines(chart):
     """Every container's arguments are parsed by the real command line, which then shows its help."""
-    from tests.app.commands import throttlescope
+    commands = {
+        tuple(container["args"])
+        for values in DEPLOYMENTS.values()
+        for _, template in pod_specs(rendered_objects(chart, values))
+        for container in containers(template)
+        if "args" in container
+    }
+    assert len(commands) > 8
+    for command in commands:
+        outcome = throttlescope(*command, "--help")
+        assert outcome.code == 0, (command, outcome.err)
+        options = {argument for argument in command if argument.startswith("--")}
+        assert options <= set(re.findall(r"--[a-z-]+", outcome.out)), command
 
-    _, objects = rendered
-    parsed = 0
-    for _, template in pod_specs(objects):
-        for container in containers(template):
-            if "args" in container:
-                outcome = throttlescope(*container["args"], "--help")
-                assert outcome.code == 0, (container["args"], outcome.err)
-                options = {argument for argument in container["args"] if argument.startswith("--")}
-                assert options <= set(re.findall(r"--[a-z-]+", outcome.out)), container["args"]
-                parsed += 1
-    assert parsed
 
-
-@pytest.mark.helm
-def test_alerts_are_the_exported_ones(helm, tmp_path):
-    values = DEPLOYMENTS["monitored"]
-    done = helm("template", "scope", str(CHART), values=values, folder=tmp_path)
-    (rule,) = of_kind(objects_of(done.stdout), "PrometheusRule")
+@pytest.mark.long
+def test_alerts_are_the_exported_ones(chart, tmp_path):
+    (rule,) = of_kind(rendered_objects(chart, DEPLOYMENTS["monitored"]), "PrometheusRule")
     text = yaml.safe_dump({"groups": rule["spec"]["groups"]})
     assert "http://127.0.0.1:8050" not in text
     assert "https://scope.example/" in text

