@@ -113,12 +113,13 @@ class Services:
         config.write_text(
             f"webServiceUrl={self.broker.admin_url}\nbrokerServiceUrl={self.broker.service_url}\n"
         )
+        class_path = ":".join(str(jar) for jar in jars())
         return [
             str(java_binary()),
             "-Xmx256m",
             "-XX:TieredStopAtLevel=1",
             "-cp",
-            f"{jars()[0].parent}/*",
+            class_path,
             main,
             str(config),
         ]
