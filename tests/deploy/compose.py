@@ -116,7 +116,7 @@ class Services:
         class_path = ":".join(str(jar) for jar in jars())
         return [
             str(java_binary()),
-            "-Xmx256m",
+            "-Xmx768m",
             "-XX:TieredStopAtLevel=1",
             "-cp",
             class_path,
