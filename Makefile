@@ -22,7 +22,7 @@ COMPILE := pip compile -q --universal --python-version 3.11 --generate-hashes --
 	--custom-compile-command "make lock"
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo serve test test-with-broker test-without-broker test-long test-airflow test-cluster test-backfill test-storage test-lab faults soak check audit format docs accuracy conformance fuzz lab bench screenshots golden translations notebooks parts airflow-env lock clean site wheel
+.PHONY: help setup demo serve test test-with-broker test-without-broker test-long test-airflow test-cluster test-backfill test-storage test-lab faults soak check audit format docs accuracy conformance fuzz lab bench screenshots golden translations notebooks parts airflow-env lock clean site wheel chart
 
 help: ## print this list
 	@awk -F ':[^#]*## ' '/^[a-z][a-z-]*:.*## / {printf "  \033[1m%-12s\033[0m %s\n", $$1, $$2}' Makefile
@@ -118,6 +118,9 @@ site: setup ## build the documentation site into .site/VERSION, next to the vers
 wheel: setup ## build the wheel and the source archive into dist/, the same bytes for the same commit
 	@SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) $(UV) build -q --python $(BIN)/python --no-build-isolation --out-dir dist .
 
+chart: setup ## write the chart's alerts and the schema of its values, which are made from code
+	@$(BIN)/python -m deploy.generate
+
 accuracy: setup ## hold diagnosis, forecasts, simulator and what-if against every recording of a real broker, anew
 	@$(BIN)/python -m tests.accuracy --write
 	@$(BIN)/python -m benchmarks.forecasts --write
@@ -162,14 +165,16 @@ golden: setup ## write the golden files anew: what commands, mistakes and pages 
 notebooks: setup ## execute the notebooks and keep their outputs, charts as pictures (NOTEBOOKS="NAME ...")
 	@$(BIN)/python -m tests.notebooks.write $(NOTEBOOKS)
 
-parts: setup ## bring Prometheus and the jars of Pulsar brokers, of pulsar-admin, of the Java client and of an S3 server into the cache
+parts: setup ## bring Prometheus and the jars of Pulsar brokers, pulsar-admin, pulsar-perf, the Java client and an S3 server into the cache
 	@$(BIN)/python -c "from tests.lab import parts; parts.prometheus_binary(); parts.broker_jars(); parts.broker_jars(parts.SCALABLE_VERSION); \
-		parts.scalable_client_jars(); parts.admin_tool_jars(); parts.object_store_jars()"
+		parts.scalable_client_jars(); parts.admin_tool_jars(); parts.perf_tool_jars(); parts.object_store_jars()"
 
 airflow-env: $(AIRFLOW_VENV)/installed ## make .airflow-venv, in which the DAGs are tested
 
-lock: setup ## resolve requirements.lock and airflow_dags/requirements.lock anew
+lock: setup ## resolve requirements.lock, deploy/requirements.lock and airflow_dags/requirements.lock anew
 	@$(UV) $(COMPILE) --all-extras --group dev --group docs --group lab --upgrade --output-file requirements.lock pyproject.toml
+	@# What the image holds: the same versions without what only development needs.
+	@$(UV) $(COMPILE) --all-extras --constraints requirements.lock --output-file deploy/requirements.lock pyproject.toml
 	@$(UV) $(COMPILE) --upgrade --output-file airflow_dags/requirements.lock airflow_dags/requirements.in
 
 clean: ## remove what was made here: environments, caches, the demo's lake

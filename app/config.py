@@ -551,7 +551,7 @@ def _describe_model(model: type[BaseModel], prefix: str) -> list[tuple[str, str,
 
 
 def _type_name(field: Any) -> str:
-    if any(isinstance(m, BeforeValidator) and m.func is _duration_ms for m in field.metadata):
+    if _is_duration(field):
         return "duration"
     text = str(field.annotation)
     for name, word in (
@@ -562,6 +562,16 @@ def _type_name(field: Any) -> str:
         if name in text:
             return word
     raise TypeError(f"no word for {text}")
+
+
+def _is_duration(field: Any) -> bool:
+    """Also one that may be left out: its validator is then inside the annotation."""
+    inner = [
+        part
+        for choice in getattr(field.annotation, "__args__", ())
+        for part in getattr(choice, "__metadata__", ())
+    ]
+    return any(isinstance(m, BeforeValidator) and m.func is _duration_ms for m in (*field.metadata, *inner))
 
 
 def _shown(type_name: str, value: object) -> str:

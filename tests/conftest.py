@@ -24,7 +24,7 @@ os.environ.pop("THROTTLESCOPE_CONFIG", None)
 # And so must their language.
 os.environ["LC_ALL"] = "C.UTF-8"
 
-#: Markers whose tests may not be skipped, from $THROTTLESCOPE_REQUIRE: ``broker,prometheus,browser,airflow,cluster``.
+#: Markers whose tests may not be skipped, from $THROTTLESCOPE_REQUIRE: ``broker,prometheus,browser,airflow,cluster,store``.
 REQUIRED = frozenset(filter(None, os.environ.get("THROTTLESCOPE_REQUIRE", "").split(",")))
 
 

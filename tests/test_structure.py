@@ -238,7 +238,7 @@ def test_rooms_are_imported_by_full_name():
 
 
 def test_the_product_does_not_import_its_tests():
-    outside = {"tests", "benchmarks", "notebooks", "airflow_dags", "docs"}
+    outside = {"tests", "benchmarks", "notebooks", "airflow_dags", "docs", "deploy"}
     assert [
         (name_of(p), module) for p in ALL for module in imports(p) if module.split(".")[0] in outside
     ] == []
@@ -294,7 +294,7 @@ def test_footers_are_read_only_when_verified():
 
 
 def test_a_module_opens_with_its_docstring():
-    every = sources(*ROOMS, "airflow_dags", "tests", "benchmarks", "docs")
+    every = sources(*ROOMS, "airflow_dags", "tests", "benchmarks", "docs", "deploy")
     silent = [name_of(path) for path in every if tree_of(path).body and not ast.get_docstring(tree_of(path))]
     assert silent == []
 
@@ -303,7 +303,7 @@ def test_nothing_is_called_utils_or_common():
     vague = {"utils", "util", "common", "helpers", "misc"}
     found = [
         name_of(path)
-        for path in sources(*ROOMS, "airflow_dags", "tests", "docs")
+        for path in sources(*ROOMS, "airflow_dags", "tests", "docs", "deploy")
         if vague & set(path.with_suffix("").parts)
     ]
     assert found == []

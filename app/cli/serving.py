@@ -7,15 +7,20 @@ from __future__ import annotations
 
 import os
 import sys
+import time
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
     from throttlescope.app.cli.settings import CommandOptions
     from throttlescope.app.services.promql.concurrency import QueryLimits
     from throttlescope.ingest.core.lake_address import LakeAddress
 
+_Found = TypeVar("_Found")
+
 _SERVED = ("verdicts", "samples")
+_LOOK_EVERY_S = 2.0
 
 
 def start_server(options: CommandOptions) -> None:
@@ -24,7 +29,8 @@ def start_server(options: CommandOptions) -> None:
     Raises
     ------
     InputError
-        The address is open to other machines, the lake holds nothing that is served, or an option is not understood.
+        The address is open to other machines, the lake holds nothing that is served or is of another format, or an option is not
+        understood.
     """
     from throttlescope.app.log import tell
     from throttlescope.app.server.app import Live, serve
@@ -43,7 +49,8 @@ def start_server(options: CommandOptions) -> None:
     if users is not None:
         read_users(users)
     check_address(host, allow_remote=given["allow_remote"], has_login=access.has_login)
-    tables = _served_tables(settings.lake)
+    wait_ms = 0 if given["wait"] is None else options.duration_ms("wait")
+    tables = _served_tables(settings.lake, wait_ms)
     compile_pattern(given["cors_origin"])
     limits, address = _query_limits(options), f"{_in_url(host)}:{port}"
     tell(
@@ -74,10 +81,25 @@ def _query_limits(options: CommandOptions) -> QueryLimits:
     return QueryLimits(evaluation, running=options.given["query_concurrency"])
 
 
-def _served_tables(lake: LakeAddress) -> tuple[str, ...]:
-    from throttlescope.ingest.core.errors import InputError
+def _served_tables(lake: LakeAddress, wait_ms: int) -> tuple[str, ...]:
+    """Which of the served tables a lake has; every table that is there can be read by this version.
 
+    Raises
+    ------
+    InputError
+        There is none of them after ``wait_ms``, or a table of the lake has another format.
+    """
+    from throttlescope.app.log import say
+    from throttlescope.ingest.core.errors import InputError
+    from throttlescope.ingest.core.times import SECOND_MS
+
+    until_s = time.monotonic() + wait_ms / SECOND_MS
     tables = _tables_there(lake)
+    if wait_ms and not tables:
+        say(f"{lake} holds no verdicts and no samples yet; waiting for them")
+    while not tables and time.monotonic() < until_s:
+        time.sleep(_LOOK_EVERY_S)
+        tables = _tables_there(lake)
     if not tables:
         raise InputError(
             "There are no verdicts and no samples in this lake",
@@ -85,18 +107,23 @@ def _served_tables(lake: LakeAddress) -> tuple[str, ...]:
             expected="a lake",
             fix="make one with throttlescope run --lake DIR, or try throttlescope demo",
         )
+    _elsewhere(_check_formats, str(lake.absolute()))
     return tables
 
 
 def _tables_there(lake: LakeAddress) -> tuple[str, ...]:
     """Which of the served tables a lake has; none of them is opened."""
-    import multiprocessing
-
     if not lake.is_remote:
         return tuple(table for table in _SERVED if Path(lake, table, "_delta_log").is_dir())
-    # Threads of the libraries that reach a store do not survive the fork that makes the workers: another process looks.
+    return _elsewhere(_tables_in_store, str(lake))
+
+
+def _elsewhere(look: Callable[[str], _Found], lake: str) -> _Found:
+    """What another process finds: threads of the libraries that read a lake do not survive the fork that makes the workers."""
+    import multiprocessing
+
     with multiprocessing.get_context("spawn").Pool(1) as pool:
-        return pool.apply(_tables_in_store, (str(lake),))
+        return pool.apply(look, (lake,))
 
 
 def _tables_in_store(lake: str) -> tuple[str, ...]:
@@ -108,6 +135,22 @@ def _tables_in_store(lake: str) -> tuple[str, ...]:
         for table in _SERVED
         if storage.exists(f"{table}/_delta_log/{0:020d}.json") or storage.list(f"{table}/_delta_log")
     )
+
+
+def _check_formats(lake: str) -> None:
+    """Raise where a table has another format. Other faults may pass while the server runs: ``/-/ready`` is about them."""
+    from throttlescope.ingest.contracts import TABLES
+    from throttlescope.ingest.core.errors import InputError
+    from throttlescope.ingest.lake import Lake
+
+    opened = Lake(lake)
+    for table in TABLES:
+        try:
+            opened.version(table)
+        except InputError:
+            raise
+        except Exception:  # noqa: S112
+            continue
 
 
 def serve_in_place(lake: LakeAddress, *, port: int) -> None:

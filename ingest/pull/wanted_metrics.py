@@ -109,6 +109,11 @@ def _default_set(
     return found
 
 
+def has_pulsar_metrics(api: PrometheusApi, start_ms: int, end_ms: int, meter: Meter) -> bool:
+    """Whether a source has any metric of Pulsar's in a range."""
+    return bool(api.metric_names([_PULSAR], start_ms, end_ms, meter))
+
+
 def _nothing(api: PrometheusApi, selector: Selector, start_ms: int, end_ms: int, meter: Meter) -> InputError:
     """Why a selector found nothing: the name, the matchers, the range, or the server."""
     between = f"{format_time(start_ms)} to {format_time(end_ms)}"
@@ -141,7 +146,7 @@ def _nothing(api: PrometheusApi, selector: Selector, start_ms: int, end_ms: int,
             fix="loosen its matchers; they apply to the labels of the source",
         )
     now_ms = round(time.time() * 1000)
-    if api.metric_names([_PULSAR], now_ms - BLOCK_MS, now_ms, meter):
+    if has_pulsar_metrics(api, now_ms - BLOCK_MS, now_ms, meter):
         return EmptyRangeError(
             "The range holds no Pulsar metric",
             got=between,

@@ -10,13 +10,18 @@ from docs.generate import tables
 ROOT = Path(__file__).parents[2]
 PAGES = sorted(
     page
-    for page in [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("airflow_dags/*.md")]
+    for page in [
+        *ROOT.glob("*.md"),
+        *ROOT.glob("docs/**/*.md"),
+        *ROOT.glob("airflow_dags/*.md"),
+        *ROOT.glob("deploy/*.md"),
+    ]
     if not page.is_relative_to(ROOT / ".venv")
 )
 
 
 #: Folders of the repository whose files pages name.
-ROOMS = ("ingest", "transforms", "models", "app", "tests", "benchmarks", "airflow_dags")
+ROOMS = ("ingest", "transforms", "models", "app", "tests", "benchmarks", "airflow_dags", "deploy")
 #: What is history names files as they were called then.
 HISTORY = [ROOT / "CHANGELOG.md", *ROOT.glob("docs/decisions/*.md")]
 

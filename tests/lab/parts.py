@@ -23,6 +23,8 @@ BROKER_VERSION = "4.2.4"
 BROKER_VERSIONS = (BROKER_VERSION, "4.0.1", "4.0.7", "5.0.0-M1")
 #: The newest version near the broker's whose command line is in Maven Central.
 ADMIN_TOOL, ADMIN_TOOL_VERSION = "pulsar-client-tools", "4.0.8"
+#: Pulsar's load generator, `pulsar-perf`, of the same version.
+PERF_TOOL = "pulsar-testclient"
 #: The Java client of scalable topics, which brokers have from 5.0 on, and the version that the lab records them with.
 SCALABLE_CLIENT, SCALABLE_VERSION = "pulsar-client-v5", "5.0.0-M1"
 #: Versions that Maven would mix for one broker, in releases that do not fit together; imported before Pulsar's own choice.
@@ -81,6 +83,17 @@ def admin_tool_jars() -> list[Path]:
             if not marker.exists():
                 _fetch_jars(folder, ADMIN_TOOL_VERSION, ADMIN_TOOL)
     return sorted(folder.glob("*.jar"))
+
+
+def perf_tool_jars() -> list[Path]:
+    """Return the class path of Pulsar's own ``pulsar-perf``: one jar, fetched from Maven Central once, before those of the broker."""
+    folder = parts_dir() / f"{PERF_TOOL}-{ADMIN_TOOL_VERSION}"
+    jar = folder / f"{PERF_TOOL}-{ADMIN_TOOL_VERSION}.jar"
+    if not jar.exists():
+        with _locked(parts_dir() / "perf.lock"):
+            if not jar.exists():
+                _fetch_jar(jar, f"org.apache.pulsar:{PERF_TOOL}:{ADMIN_TOOL_VERSION}")
+    return [jar, *broker_jars()]
 
 
 def scalable_client_jars(version: str = SCALABLE_VERSION) -> list[Path]:
@@ -240,6 +253,20 @@ def _import(group: str, artifact: str, version: str) -> str:
 
 def _fetch_jars(folder: Path, version: str, artifact: str = "pulsar-broker") -> None:
     _fetch_class_path(folder, _pom(version, artifact), f"{artifact} {version}")
+
+
+def _fetch_jar(jar: Path, artifact: str) -> None:
+    """Fetch a jar without its dependencies: not all of those are in Maven Central."""
+    java_binary()
+    if shutil.which("mvn") is None:
+        raise PartMissing(f"mvn not found, needed once to fetch {artifact}: apt-get install maven")
+    staging = jar.parent.with_name(f"{jar.parent.name}.part")
+    shutil.rmtree(staging, ignore_errors=True)
+    staging.mkdir(parents=True)
+    command = ["mvn", "-B", "-q", "dependency:copy", f"-Dartifact={artifact}", f"-DoutputDirectory={staging}"]
+    _run(command, staging, f"{artifact} from Maven Central", 600)
+    shutil.rmtree(jar.parent, ignore_errors=True)
+    staging.rename(jar.parent)
 
 
 def _fetch_class_path(folder: Path, pom: str, what: str) -> None:

@@ -100,6 +100,17 @@ ExternalHost = Annotated[
     ),
 ]
 
+Wait = Annotated[
+    str | None,
+    typer.Option(
+        "--wait",
+        metavar="DURATION",
+        help="How long to wait for a lake that is still empty, such as 30m; the port is opened when it holds verdicts or samples. "
+        "Default: an empty lake is an error.",
+        show_default=False,
+    ),
+]
+
 
 def register(app: typer.Typer) -> None:
     app.command(short_help="Serve the web app and the HTTP API of a lake.")(serve)
@@ -119,6 +130,7 @@ def serve(
     user_header: UserHeader = None,
     proxy: Proxy = None,
     external_host: ExternalHost = None,
+    wait: Wait = None,
     prometheus: Prometheus = None,
     pulsar_admin: PulsarAdmin = None,
     cluster: ClusterName = None,
@@ -134,6 +146,7 @@ def serve(
     Prometheus scrapes limits and newest verdicts at /metrics: see docs/reference/metrics.md.
     Only this machine can reach it, unless --host names another address and --allow-remote says so. No login is needed,
     unless --users or --user-header requires one; then everything is closed to others but /healthz, /-/healthy and /-/ready.
+    A lake of another format than this version reads is refused before the port is opened.
     The sources (--prometheus, --pulsar-admin, or those of the configuration file) are queried by the button "Diagnose now" alone.
     """
     from throttlescope.app.cli.serving import start_server

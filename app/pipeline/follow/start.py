@@ -13,9 +13,11 @@ from throttlescope.app.pipeline.follow.loop import follow, until_stopped
 from throttlescope.app.pipeline.sources.open import open_sources
 from throttlescope.app.pipeline.sources.prometheus import ClusterSource
 from throttlescope.ingest.core.errors import InputError
+from throttlescope.ingest.core.series import Meter
 from throttlescope.ingest.core.times import BLOCK_MS, MINUTE_MS, SECOND_MS, block_start
 from throttlescope.ingest.lake import Lake
 from throttlescope.ingest.pull.manifest import RunManifest
+from throttlescope.ingest.pull.wanted_metrics import has_pulsar_metrics
 
 if TYPE_CHECKING:
     from throttlescope.app.pipeline.request import RunRequest
@@ -65,7 +67,9 @@ def begin(
             raise InputError(
                 "A recording has an end and cannot be followed", got=source.name, fix="leave --follow out"
             )
-        first_ms = resumed_ms(lake, now_ms) if request.start_ms is None else request.start_ms
+        first_ms = request.start_ms
+        if first_ms is None:
+            first_ms = first_hour_ms(source, resumed_ms(lake, now_ms), now_ms)
         manifest = RunManifest(
             request.command, source.name, first_ms, now_ms, details={"follow_ms": every_ms}
         )
@@ -95,6 +99,15 @@ def resumed_ms(lake: Lake, now_ms: int) -> int:
         newest[cluster] = max(file.maximum["minute_ms"], newest.get(cluster, 0))
     recent = [at_ms for at_ms in newest.values() if now_ms - RESUMED_MS <= at_ms]
     return min([block_start(now_ms) - BLOCK_MS, *(block_start(at_ms) for at_ms in recent)])
+
+
+def first_hour_ms(source: ClusterSource, resumed_at_ms: int, now_ms: int) -> int:
+    """Where following begins: where the lake ends, or this hour where the source is younger and has nothing before it."""
+    this_hour_ms = block_start(now_ms)
+    api = source.prometheus.api
+    if resumed_at_ms < this_hour_ms and not has_pulsar_metrics(api, resumed_at_ms, this_hour_ms, Meter()):
+        return this_hour_ms
+    return resumed_at_ms
 
 
 def _write(lake: Lake, manifest: RunManifest, follower: Follower) -> None:

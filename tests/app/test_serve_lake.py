@@ -1,0 +1,82 @@
+"""What ``throttlescope serve`` does about its lake before it opens a port: waits for an empty one, refuses one of another format."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+import time
+from dataclasses import replace
+
+import pytest
+
+from tests.app.api.serving import serving
+from tests.app.lake_of_verdicts import lake_with, verdict
+from tests.lab.processes import free_port
+from throttlescope.ingest.contracts import TABLES
+
+pytestmark = [pytest.mark.long, pytest.mark.timeout(180)]
+
+
+def serve(lake, *options):
+    """``serve`` until it ends by itself."""
+    command = [
+        sys.executable,
+        "-m",
+        "throttlescope.app.cli",
+        "serve",
+        "--lake",
+        str(lake),
+        "--port",
+        str(free_port()),
+    ]
+    return subprocess.run([*command, *options], capture_output=True, text=True, timeout=120, check=False)
+
+
+def content(folder):
+    return {path: path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+
+
+def test_lake_of_another_format_is_refused(tmp_path, monkeypatch):
+    with monkeypatch.context() as later:
+        later.setitem(TABLES, "verdicts", replace(TABLES["verdicts"], format_version=2))
+        lake_with(tmp_path / "lake", [verdict(0)])
+    before = content(tmp_path)
+    done = serve(tmp_path / "lake")
+    assert (done.returncode, done.stdout) == (2, "")
+    (line,) = done.stderr.splitlines()
+    assert (
+        "Table verdicts of this lake was written by a newer version; got format 2; expected format 1" in line
+    )
+    assert "Fix: upgrade throttlescope" in line
+    assert content(tmp_path) == before
+
+
+def test_empty_lake_is_waited_for(tmp_path):
+    """The lake appears when the server has said that it waits; until then nothing listens."""
+    folder, log_file = tmp_path / "lake", tmp_path / "serve.log"
+    waited = threading.Event()
+
+    def write():
+        deadline_s = time.monotonic() + 60
+        while time.monotonic() < deadline_s:
+            if log_file.exists() and "waiting for them" in log_file.read_text():
+                waited.set()
+                break
+            time.sleep(0.1)
+        lake_with(folder, [verdict(0)])
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    try:
+        with serving(folder, log_file, "--wait", "60s"):
+            assert waited.is_set()
+    finally:
+        writer.join()
+
+
+def test_wait_for_empty_lake_ends(tmp_path):
+    done = serve(tmp_path / "lake", "--wait", "1s")
+    assert done.returncode == 2
+    assert "There are no verdicts and no samples in this lake" in done.stderr.splitlines()[-1]
+    assert not (tmp_path / "lake").exists()
