@@ -18,6 +18,7 @@ from throttlescope.app.mcp import answers
 from throttlescope.app.mcp.limits import McpLimits
 from throttlescope.app.services.promql.errors import ApiError
 from throttlescope.ingest.core.errors import InputError, ThrottlescopeError
+from throttlescope.ingest.core.extras import require_extra
 
 if TYPE_CHECKING:
     from mcp.server import MCPServer
@@ -68,18 +69,13 @@ def make_server(lake: Lake, limits: McpLimits) -> MCPServer:
 
     Raises
     ------
-    InputError
+    MissingExtraError
         The SDK is not installed.
     """
-    try:
-        from mcp.server import MCPServer
-        from mcp_types import CallToolResult, TextContent, ToolAnnotations
-    except ImportError:
-        raise InputError(
-            "The MCP server needs a package that is not installed",
-            got="no module mcp",
-            fix="install throttlescope with the extra mcp: pip install 'throttlescope[mcp]'",
-        ) from None
+    require_extra("mcp", "mcp", what="The MCP server")
+    from mcp.server import MCPServer
+    from mcp_types import CallToolResult, TextContent, ToolAnnotations
+
     server = MCPServer(
         "throttlescope", instructions=_INSTRUCTIONS, version=version("throttlescope"), log_level="WARNING"
     )
