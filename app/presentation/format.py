@@ -124,7 +124,9 @@ def clock(time_ms: int | None) -> str:
 
 def short_clock(time_ms: int | None) -> str:
     """``02:58 UTC``, where seconds say nothing."""
-    return MISSING if is_missing(time_ms) else f"{time_zone.local(time_ms):%H:%M} {time_zone.label(time_ms)}"
+    return (
+        missing() if is_missing(time_ms) else f"{time_zone.local(time_ms):%H:%M} {time_zone.label(time_ms)}"
+    )
 
 
 def between(start_ms: int, end_ms: int, *, day: bool = True) -> str:

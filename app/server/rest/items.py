@@ -154,6 +154,8 @@ def _of_table(
             column.type, f"{name}{_camel(column.name)}", column.nullable, column.words, column.doc
         )
         for column in contract.columns
+        # What renders the sentences in other languages is the project's own affair: answers are in English.
+        if column.name != "messages"
     }
     return create_model(name, __base__=base, __doc__=contract.doc, **fields, **more)
 

@@ -159,7 +159,7 @@ def _backlog(view: Overview) -> html.Div:
         )
         if entries is not None
         else html.Span(
-            fmt.exact(0) if not view.counts.troubled else fmt.MISSING, className="tile-number none"
+            fmt.exact(0) if not view.counts.troubled else fmt.missing(), className="tile-number none"
         )
     )
     return html.Div(
