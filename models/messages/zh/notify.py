@@ -5,10 +5,10 @@ from __future__ import annotations
 SENTENCES = {
     "notify.headline.opened": "{subscription} 有积压：{cause}",
     "notify.headline.cause_changed": "{subscription} 的积压：现在为{cause}，之前为{before}",
-    "notify.headline.closed": "{subscription} 的积压已消化完：原因曾是{cause}",
+    "notify.headline.closed": "{subscription} 的积压已结束：原因曾是{cause}",
     "notify.headline.withdrawn": "{subscription} 的积压已撤销",
     "notify.cause_and_limiter": "{cause}（{limiter}）",
-    "notify.digest": "{changes} 个积压有变化：{opened} 个新出现，{changed} 个原因改变，{closed} 个已消化完",
+    "notify.digest": "{changes} 个积压有变化：{opened} 个新出现，{changed} 个原因改变，{closed} 个已结束",
     "notify.answer": "{answer}。",
     "notify.answer_and_confidence": "{answer}（置信度 {share}）。",
     "notify.since": "始于 {start} UTC，已持续 {length}，集群 {cluster}。",

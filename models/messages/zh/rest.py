@@ -6,7 +6,7 @@ SENTENCES = {
     "rest.api.summary": "Apache Pulsar 的订阅为什么有积压：限流器，还是消费者",
     "rest.api.description": (
         "throttlescope 的结果：判定、积压、故障、限流、预测和建议，从其数据湖读取。时间为 UTC 毫秒时间戳，以 _ms 结尾；范围为 [start, "
-        "end)；名称以单位结尾。缺失为 null，从不为 0。不写入任何内容。一个应答对应数据湖的一个版本，由其 ETag 标明；游标在该版本内翻页。"
+        "end)；字段名以单位结尾。缺失为 null，从不为 0。不写入任何内容。一个应答对应数据湖的一个版本，由其 ETag 标明；游标在该版本内翻页。"
     ),
     "rest.api.basic": "仅当服务器启动时指定了用户文件。",
     "rest.page": "资源 {name} 的一页。",
@@ -94,7 +94,7 @@ SENTENCES = {
     "rest.field.freshness.table_versions": "应答读取的各表的版本。null：该表从未写入，即尚未发现任何内容，或从未计算过。",
     "rest.field.selector": "订阅的完整名称，写法与命令行相同。",
     "rest.field.page": "其网页在该服务器上的路径。",
-    "rest.field.stale": "最新判定比其集群的最新判定早 10 分钟以上：它不是当前的。",
+    "rest.field.stale": "最新判定比其集群的最新判定早 10 分钟以上：它不反映当前状态。",
     "rest.field.own_topic": "该主题或订阅属于 Pulsar 自身。",
     "rest.field.cluster": "Pulsar 集群，或录制数据的名称。",
     "rest.field.limiter": "限流器的层级和单位；null：没有。",
@@ -112,10 +112,10 @@ SENTENCES = {
     "rest.field.limit.relative_to_publish": "在该速率之上再加发布速率。",
     "rest.field.limit.set_by": "生效的策略。",
     "rest.field.limit.observed_ms": "admin API 给出它的时间。",
-    "rest.field.limit.shared_by_subscriptions": "共享它的订阅分区。",
+    "rest.field.limit.shared_by_subscriptions": "共享它的订阅分区数。",
     "rest.field.limit.use_share_max": "最近几小时内某一分钟的最大用量 / 阈值，用量为共享该限流的全部对象之和；null：未知。",
-    "rest.field.limit.near_limit_minutes": "最近几小时内用量不低于阈值 0.9 的分钟。",
-    "rest.field.limit.known_minutes": "最近几小时内用量已知的分钟。",
+    "rest.field.limit.near_limit_minutes": "最近几小时内用量不低于阈值 0.9 倍的分钟数。",
+    "rest.field.limit.known_minutes": "最近几小时内用量已知的分钟数。",
     "rest.field.limit.page": "它所限制的某个订阅的限流网页的路径。",
     "rest.field.recommendation.lever": "改动的对象。",
     "rest.field.recommendation.text": "要做什么，以文字说明。",
