@@ -55,10 +55,10 @@ WORDS: Mapping[str, UnitWords] = {
         ms="毫秒", s="秒", min="分钟", h="小时", d="天", short_min="分钟", until="至", not_measured="未测量", over_a_year="一年以上", below_1_percent="不到 1 %",
         above_99_percent="超过 99 %", unknown="未知", rate_per_period="每 {period} 秒 {limit}", list_separator="、",
         nouns={
-            "anomaly": "个异常", "change": "处变更", "chunk": "个分块", "consumer": "个消费者", "episode": "个积压时段", "error": "个错误",
+            "anomaly": "个异常", "change": "处变化", "chunk": "个分块", "consumer": "个消费者", "episode": "个积压时段", "error": "个错误",
             "fault": "处故障", "file": "个文件", "finding": "项问题", "forecast": "项预测", "hour": "小时", "incident": "个故障",
             "partition": "个分区", "refused row": "行被拒绝的数据", "row": "行", "shared incident": "个共同故障",
-            "entries": "个条目", "findings": "项问题", "groups": "组", "kept rows": "行被保留的数据", "messages": "条消息", "runs": "次运行",
+            "entries": "个条目", "findings": "项问题", "groups": "组", "kept rows": "行被保留的数据", "message": "条消息", "messages": "条消息", "runs": "次运行",
             "subscription": "个订阅", "subscription partition": "个订阅分区", "verdict": "条判定", "warning": "个警告",
         },
     ),

@@ -7,6 +7,7 @@ SENTENCES = {
     "page.skip": "跳到正文",
     "page.zone_hint": "UTC 或本浏览器的时区（t）",
     "page.scheme_hint": "浅色或深色",
+    "page.keys.worst": "打开总览中最差的订阅",
     "page.keys.next": "表格的下一行和上一行",
     "page.keys.range": "前一个范围、后一个范围",
     "page.keys.zone": "时间按 UTC 或本浏览器的时区显示",

@@ -5,6 +5,7 @@ from __future__ import annotations
 SENTENCES = {
     "tables.utc": "时间为 UTC。",
     "tables.more_in_json": "另有 {more} 个积压更小的：--format json 给出全部。",
+    "tables.sql.left_out": "另有 {rows}：--format json 或 csv 会给出全部。",
     # How fresh the data is.
     "tables.freshness.none": "尚无数据。",
     "tables.freshness.until": "数据截至 {newest} UTC。时间为 UTC。",
