@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
+
     from throttlescope.app.cli.settings import CommandOptions
     from throttlescope.app.services.promql.concurrency import QueryLimits
     from throttlescope.ingest.core.lake_address import LakeAddress
@@ -119,11 +121,33 @@ def _tables_there(lake: LakeAddress) -> tuple[str, ...]:
 
 
 def _elsewhere(look: Callable[[str], _Found], lake: str) -> _Found:
-    """What another process finds: threads of the libraries that read a lake do not survive the fork that makes the workers."""
+    """What another process finds: threads of the libraries that read a lake do not survive the fork that makes the workers.
+
+    It is forked as they are. A pool, or a process that is spawned, would leave a tracker of resources behind, whose end the server's
+    own end trips over.
+    """
     import multiprocessing
 
-    with multiprocessing.get_context("spawn").Pool(1) as pool:
-        return pool.apply(look, (lake,))
+    context = multiprocessing.get_context("fork")
+    answers, sending = context.Pipe(duplex=False)
+    process = context.Process(target=_answer, args=(look, lake, sending))
+    process.start()
+    sending.close()
+    try:
+        found = answers.recv()
+    except EOFError:
+        found = RuntimeError(f"the process that looks at {lake} ended without an answer")
+    process.join()
+    if isinstance(found, Exception):
+        raise found
+    return found
+
+
+def _answer(look: Callable[[str], _Found], lake: str, sending: Connection) -> None:
+    try:
+        sending.send(look(lake))
+    except Exception as error:
+        sending.send(error)
 
 
 def _tables_in_store(lake: str) -> tuple[str, ...]:
