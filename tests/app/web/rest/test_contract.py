@@ -30,7 +30,7 @@ def test_document_is_valid_openapi(rest):
 def test_items_have_every_column(rest, name):
     items = rest.items(name, limit=1000)
     assert items
-    columns = [column.name for column in TABLES[TABLE_OF[name]].columns]
+    columns = [column.name for column in TABLES[TABLE_OF[name]].columns if column.name != "messages"]
     assert all(set(columns) <= item.keys() for item in items)
 
 
