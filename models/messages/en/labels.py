@@ -364,6 +364,7 @@ SENTENCES = {
     "label.highest": "highest",
     "label.metric": "metric",
     "label.open": "open",
+    "label.open_query": "open",
     "label.shared_incidents": "Shared incidents",
     "label.shared": "Shared",
     "label.subscriptions": "Subscriptions",

@@ -364,6 +364,7 @@ SENTENCES = {
     "label.highest": "最高",
     "label.metric": "指标",
     "label.open": "未结束",
+    "label.open_query": "打开",
     "label.shared_incidents": "共同故障",
     "label.shared": "共享对象",
     "label.subscriptions": "订阅",

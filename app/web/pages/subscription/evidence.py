@@ -51,7 +51,7 @@ def _evidence_row(row: dict, view: SubscriptionView, minutes: pd.DataFrame) -> h
     if row["promql"]:
         shown = html.Details([html.Summary("PromQL"), html.Code(fmt.name(row["promql"], 4_000))])
         console = dcc.Link(
-            sentence("label.open"),
+            sentence("label.open_query"),
             href=promql_href(row["promql"], view),
             title=sentence("subscription.evidence.query_hint"),
         )
