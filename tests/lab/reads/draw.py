@@ -38,7 +38,7 @@ def _held(d: Draw, budget_mb: int, delay_ms: float) -> list[Fields]:
     size_bytes = int(0.97 * budget_mb * _MB / at_once / _READ_ENTRIES) - _ENTRY_EXTRA_BYTES
     read_s = 2 * delay_ms / 1000 + _READ_S
     in_all = at_once * _READ_ENTRIES / read_s
-    topics = at_once + 2
+    topics = 2 * at_once + 1
     each = round(d.between(1.4, 1.6) * in_all / topics)
     grows = each - in_all / topics
     return [

@@ -85,7 +85,7 @@ class ReadsScenario(Model):
     budget_mb: int = Field(ge=1)
     delay_ms: float = Field(gt=0)
     well_s: float = Field(60, gt=0)
-    cause_s: float = Field(420, gt=0)
+    cause_s: float = Field(540, gt=0)
     relieved_s: float = Field(180, gt=0)
     topics: tuple[ReadsTopic, ...] = Field(min_length=1)
 
