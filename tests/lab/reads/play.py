@@ -133,7 +133,7 @@ class ReadsPlay:
 
     def _note(self, topic: ReadsTopic | None, state: str, at_ms: int, step: dict[str, Any]) -> None:
         row = {"topic": topic.name if topic else None, "state": state}
-        self.played.interventions.append({"at_ms": at_ms, "applied_ms": _now_ms(), **row, **step})
+        self.played.interventions.append({"at_ms": at_ms, "applied_ms": _now_ms(), **step, **row})
 
     def _guarded(self, topic: ReadsTopic | None, state: str, what: Callable[[], None]) -> None:
         begin_ms, error = _now_ms(), None
