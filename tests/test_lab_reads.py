@@ -127,12 +127,18 @@ def test_subscriptions_beside_have_own_truth() -> None:
 @pytest.mark.parametrize("folder", RECORDINGS, ids=lambda folder: folder.name)
 def test_reads_recording_is_whole_and_small(folder: Path) -> None:
     about = json.loads((folder / "recording.json").read_text())
-    scenario = next(one for each in READS_SETS.values() for one in each.scenarios if one.name == about["name"])
+    scenario = next(
+        one for each in READS_SETS.values() for one in each.scenarios if one.name == about["name"]
+    )
     assert altered_files(folder) == []
     assert (folder / "reads.yaml").read_text() == scenario.to_yaml()
     assert about["kept_aside"] == scenario.kept_aside
     assert sum(path.stat().st_size for path in folder.iterdir()) < 2_000_000
-    truth = {row["namespace"]: row["cause"] for row in read_recording(folder).truth.to_pylist() if row["start_ms"] < about["states"][0]["end_ms"] + 120_000}
+    truth = {
+        row["namespace"]: row["cause"]
+        for row in read_recording(folder).truth.to_pylist()
+        if row["start_ms"] < about["states"][0]["end_ms"] + 120_000
+    }
     expected = {topic.namespace: topic.truth.cause for topic in scenario.topics}
     assert truth.items() <= expected.items()
     assert "read_limit" in truth.values()

@@ -21,7 +21,13 @@ _READ_S = 0.02
 
 
 def _topic(name: str, family: str, about: str, rate_msg: float, size_bytes: int, **fields: Any) -> Fields:
-    subscription = {"name": SUBSCRIPTION, "topic": TOPIC, "type": "Shared", "consumers": 1, "processing_ms": 0}
+    subscription = {
+        "name": SUBSCRIPTION,
+        "topic": TOPIC,
+        "type": "Shared",
+        "consumers": 1,
+        "processing_ms": 0,
+    }
     return {
         "name": name,
         "family": family,

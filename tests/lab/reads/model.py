@@ -100,7 +100,11 @@ class ReadsScenario(Model):
 
     def load(self, topic: ReadsTopic) -> Scenario:
         """What clients do with a topic, and the changes that concern it alone."""
-        states = (("well", self.well_s, ()), ("cause", self.cause_s, topic.cause), ("relieved", self.relieved_s, topic.relief))
+        states = (
+            ("well", self.well_s, ()),
+            ("cause", self.cause_s, topic.cause),
+            ("relieved", self.relieved_s, topic.relief),
+        )
         return Scenario.model_validate(
             {
                 "format": 1,
@@ -110,7 +114,8 @@ class ReadsScenario(Model):
                 "subscriptions": [topic.subscription],
                 "producers": [topic.producer],
                 "timeline": [
-                    {"name": name, "duration_s": duration_s, "interventions": steps} for name, duration_s, steps in states
+                    {"name": name, "duration_s": duration_s, "interventions": steps}
+                    for name, duration_s, steps in states
                 ],
             }
         )

@@ -83,7 +83,11 @@ class ReadsPlay:
         for name in self._loads:
             self.load.command(name, "start", at_s=start_s)
         assert self.cluster.network is not None
-        own = {"prometheus": self.prometheus.pid, "network": self.cluster.network.pid, self.load.name: self.load.pid}
+        own = {
+            "prometheus": self.prometheus.pid,
+            "network": self.cluster.network.pid,
+            self.load.name: self.load.pid,
+        }
         self._pressure = Pressure({**self.cluster.pids, **own})
         self._snapshot(policies=True)
         self.say(f"{self.scenario.name}: {len(self._loads)} topics start")

@@ -91,17 +91,32 @@ def _check(
         found.confirmed.append({"topic": topic.name, "state": state, **check})
     if cause["ok"] and relieved["ok"]:
         row = _row(scenario, topic, start_ms, end_ms)
-        found.rows.append({**row, "side": truth.side, "cause": truth.cause, "limiter": truth.limiter, **_of(scenario, topic)})
+        found.rows.append(
+            {
+                **row,
+                "side": truth.side,
+                "cause": truth.cause,
+                "limiter": truth.limiter,
+                **_of(scenario, topic),
+            }
+        )
     gone_ms = _drained_ms(after)
     if relieved["ok"] and gone_ms is not None:
         row = _row(scenario, topic, gone_ms + SETTLE_MS, spans["relieved"][1])
-        found.rows.append({**row, "side": "neither", "cause": "healthy", "limiter": None, **_of(scenario, topic)})
+        found.rows.append(
+            {**row, "side": "neither", "cause": "healthy", "limiter": None, **_of(scenario, topic)}
+        )
 
 
 def _shrinks(points: Points) -> dict[str, Any]:
     most, last = max((value for _, value in points), default=0.0), points[-1][1] if points else None
     seen = {"most_entries": most, "last_entries": last}
-    return {"check": "shrinks", "to_share": _LEFT_SHARE, "seen": seen, "ok": last is not None and last < _LEFT_SHARE * most}
+    return {
+        "check": "shrinks",
+        "to_share": _LEFT_SHARE,
+        "seen": seen,
+        "ok": last is not None and last < _LEFT_SHARE * most,
+    }
 
 
 def _drains(points: Points, start_ms: int) -> dict[str, Any]:
