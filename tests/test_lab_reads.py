@@ -9,10 +9,12 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
+from tests.lab.parts import PartMissing, broker_jars, java_binary, prometheus_binary
 from tests.lab.readback import Series
 from tests.lab.reads.draw import draw
 from tests.lab.reads.model import ReadsScenario
 from tests.lab.reads.play import ReadsPlayed
+from tests.lab.reads.record import record_reads
 from tests.lab.reads.sets import READS_SETS
 from tests.lab.reads.truth import find_truth
 from tests.lab.recording import altered_files
@@ -142,3 +144,22 @@ def test_reads_recording_is_whole_and_small(folder: Path) -> None:
     expected = {topic.namespace: topic.truth.cause for topic in scenario.topics}
     assert truth.items() <= expected.items()
     assert "read_limit" in truth.values()
+
+
+@pytest.mark.study
+@pytest.mark.broker
+@pytest.mark.prometheus
+@pytest.mark.timeout(600)
+def test_budget_holds_topics_until_lifted(tmp_path: Path) -> None:
+    try:
+        java_binary(), broker_jars(), prometheus_binary()
+    except PartMissing as missing:
+        pytest.skip(f"no broker here: {missing}")
+    short = {"well_s": 30.0, "cause_s": 75.0, "relieved_s": 60.0}
+    scenario = draw("budget", 1).model_copy(update=short)
+    folder = record_reads(scenario, tmp_path / "out", tmp_path / "scratch", say=print, count_cpu=False)
+    confirmed = json.loads((folder / "recording.json").read_text())["confirmed"]
+    held = {(row["topic"], row["state"]): row["ok"] for row in confirmed if row["topic"].startswith("held")}
+    assert held == {
+        (f"held-{number}", state): True for number in (1, 2, 3) for state in ("cause", "relieved")
+    }
