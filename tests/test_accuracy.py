@@ -29,6 +29,7 @@ from tests.accuracy.recorded import DROPPED_FILES, Recorded, folders, read
 from tests.accuracy.signals import with_broker_use
 from tests.accuracy.targets import JUDGES, PROFILES, targets
 from tests.lab.geo.sets import GEO_SETS
+from tests.lab.reads.sets import READS_SETS
 from tests.lab.sets import title
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.contracts.vocabulary import CAUSES
@@ -367,6 +368,14 @@ def test_written_in_cause_is_diagnosed(alter, cause):
     found = judge_all([folder], alter)
     said = {(window.true_cause, window.judged.cause) for window in found.windows}
     assert said == {(cause, cause), ("healthy", "healthy")}
+
+
+@pytest.mark.long
+def test_read_limit_blames_none_beside_it():
+    """Gauges of the read budget are of the broker: what it does not hold keeps its own side."""
+    found = judge_all(READS_SETS["development"].folders)
+    said = {(window.true_cause, window.judged.cause) for window in found.windows}
+    assert said == {(cause, cause) for cause in ("read_limit", "throttled", "slow_consumers", "healthy")}
 
 
 def test_shipped_figures_equal_the_page():

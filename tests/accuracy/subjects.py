@@ -14,6 +14,7 @@ from typing import Any
 from tests.accuracy.fleets import misses
 from tests.accuracy.judging import judge_all
 from tests.lab.geo.sets import GEO_SETS
+from tests.lab.reads.sets import READS_SETS
 from tests.lab.scalable.sets import SCALABLE_SETS
 from tests.lab.sets import SETS
 from throttlescope.models.evaluation import part_of
@@ -102,6 +103,15 @@ SUBJECTS: dict[str, Subject] = {
         {name: (lambda one=one: one.folders) for name, one in SCALABLE_SETS.items()},
         (
             at_least("limited, slow or healthy right, per segment", 0.97, "right"),
+            none_of("on the wrong side", "wrong_sides"),
+            shown("unknown", "unknown"),
+            shown("limiter right, given throttled", "limiter_right"),
+        ),
+    ),
+    "read limit": Subject(
+        {name: (lambda one=one: one.folders) for name, one in READS_SETS.items()},
+        (
+            f1_at_least("F1 of read_limit", 0.9, "read_limit"),
             none_of("on the wrong side", "wrong_sides"),
             shown("unknown", "unknown"),
             shown("limiter right, given throttled", "limiter_right"),

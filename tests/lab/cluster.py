@@ -16,6 +16,7 @@ from pathlib import Path
 import requests
 
 from tests.lab.broker import healthy
+from tests.lab.geo.network import Network
 from tests.lab.hosts import BROKER_PORT, WEB_PORT, claimed_hosts
 from tests.lab.jvm import pulsar_command
 from tests.lab.parts import BROKER_VERSION
@@ -29,6 +30,7 @@ from tests.lab.services import (
     write_metadata,
 )
 from tests.lab.settings import broker_settings, write_settings
+from tests.lab.storage_network import running_bookie_behind_network
 
 #: A broker leaves within 3 s; 5.0.0-M1 first waits for its bundles, see :func:`_of_version`.
 _GRACEFUL_STOP_S = 30
@@ -63,9 +65,12 @@ class Cluster:
         starter: Starter,
         zookeeper_pid: int,
         bookie_pid: int,
+        network: Network | None = None,
     ) -> None:
         self.name, self.brokers, self._starter = name, tuple(brokers), starter
         self.zookeeper_pid, self.bookie_pid = zookeeper_pid, bookie_pid
+        #: Between the brokers and the bookie, where there is one.
+        self.network = network
 
     @property
     def service_url(self) -> str:
@@ -101,6 +106,14 @@ class Cluster:
             raise RuntimeError(f"{broker.name} is running")
         self._spawn(broker)
         self._wait(broker)
+
+    def reconfigure(self, broker: ClusterBroker, changes: Mapping[str, str]) -> None:
+        """End a broker, change settings of its ``broker.conf``, and start it again."""
+        self.stop(broker)
+        file = self._starter.scratch_dir / f"{broker.name}.conf"
+        settings = dict(line.split("=", 1) for line in file.read_text().splitlines())
+        write_settings(file, settings | dict(changes))
+        self.start(broker)
 
     def pause(self, broker: ClusterBroker) -> None:
         """Let a broker hang: SIGSTOP."""
@@ -202,6 +215,7 @@ def running_cluster(
     heap_mb: int = 512,
     direct_mb: int = 512,
     hosts: Sequence[str] | None = None,
+    with_network: bool = False,
     startup_timeout_s: float = 180,
     max_lifetime_s: float = 4 * 3600,
     priority: int = 0,
@@ -224,6 +238,8 @@ def running_cluster(
         Number of brokers and their addresses of 127/8; without ``hosts`` a free block, usually 127.0.0.2 and so on.
     heap_mb, direct_mb
         Memory of each broker's JVM.
+    with_network
+        Whether brokers reach the bookie through :attr:`Cluster.network`, which can slow it down.
     startup_timeout_s, max_lifetime_s
         Bounds of the wait for each server and of every server's life, from the start of the context.
     priority
@@ -248,7 +264,12 @@ def running_cluster(
             web_service_url="http://" + ",".join(f"{host}:{WEB_PORT}" for host in addresses),
             broker_service_url="pulsar://" + ",".join(f"{host}:{BROKER_PORT}" for host in addresses),
         )
-        bookie = stack.enter_context(running_bookie(starter, zookeeper))
+        network = None
+        if with_network:
+            behind = running_bookie_behind_network(starter, zookeeper, max_lifetime_s, priority)
+            bookie, network = stack.enter_context(behind)
+        else:
+            bookie = stack.enter_context(running_bookie(starter, zookeeper))
         settings = {
             **_CLUSTER_SETTINGS,
             **_of_version(version),
@@ -273,7 +294,7 @@ def running_cluster(
                 direct_mb=direct_mb,
             )
             members.append(ClusterBroker(name, host, scratch_dir / f"{name}.log", command))
-        running = Cluster(cluster, members, starter, zookeeper.pid, bookie.pid)
+        running = Cluster(cluster, members, starter, zookeeper.pid, bookie.pid, network)
         stack.callback(running._end_brokers)
         running._start_brokers()
         yield running

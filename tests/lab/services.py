@@ -206,9 +206,11 @@ def write_metadata(
 
 
 @contextlib.contextmanager
-def running_bookie(starter: Starter, zookeeper: ZooKeeper) -> Iterator[StartedProcess]:
-    """Run a bookie for the length of the context."""
-    port = free_port()
+def running_bookie(
+    starter: Starter, zookeeper: ZooKeeper, port: int | None = None
+) -> Iterator[StartedProcess]:
+    """Run a bookie for the length of the context, on a free port or on the one that is given."""
+    port = port or free_port()
     settings = {
         **_BOOKIE_SETTINGS,
         "metadataServiceUri": zookeeper.ledgers_uri,

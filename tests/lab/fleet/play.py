@@ -44,7 +44,7 @@ RETURN_AFTER_S = 20
 MOVE_TRIES = 3
 KEPT_SETTINGS = re.compile(
     r"ispatch|hrottl|nacked|^expose|acklogQuota|splitTopic|advertisedAddress|webServicePort$|clusterName|ttlDuration|"
-    r"acknowledgmentAtBatchIndex|loadManagerClassName|statsUpdate|delayedDelivery"
+    r"acknowledgmentAtBatchIndex|loadManagerClassName|statsUpdate|delayedDelivery|ReadsInFlight|CacheSizeMB"
 )
 #: Parts of a topic's stats that are large and that no rule reads.
 DROPPED_STATS = frozenset(
@@ -441,7 +441,7 @@ class Play:
                 if wanted:
                     self.admin.admin_url = self.cluster.admin_url
                     self.played.topic_stats += [
-                        _thin_stats(row) for row in stats_rows(self.admin, scenario, wanted)
+                        thin_stats(row) for row in stats_rows(self.admin, scenario, wanted)
                     ]
                 if at_s % POLICIES_EVERY_S == 0 and wanted:
                     topics = {name.split("-partition-")[0] for name in wanted}
@@ -471,7 +471,7 @@ class Play:
                 for broker in self.cluster.brokers:
                     if broker.alive:
                         rows = broker_rows(Admin(broker.admin_url, self.cluster.name), broker.web_address)
-                        self.played.policies += [_thin_policy(row) for row in rows]
+                        self.played.policies += [thin_policy(row) for row in rows]
             for name in namespaces:
                 admin = Admin(self.cluster.admin_url, self.cluster.name)
                 self.played.policies += namespace_rows(admin, self.fleet.namespace(name), self._asked_at())
@@ -483,7 +483,7 @@ def _now_ms() -> int:
     return round(time.time() * 1000)
 
 
-def _thin_policy(row: dict[str, Any]) -> dict[str, Any]:
+def thin_policy(row: dict[str, Any]) -> dict[str, Any]:
     """Of a broker's configuration only what bears on dispatch and on what is exposed: it names folders of the machine too."""
     if row["scope"] != "broker_configuration_runtime" or row["body"] is None:
         return row
@@ -493,7 +493,8 @@ def _thin_policy(row: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _thin_stats(row: dict[str, Any]) -> dict[str, Any]:
+def thin_stats(row: dict[str, Any]) -> dict[str, Any]:
+    """Of a topic's stats without what is large and read by no rule."""
     if not row["body"]:
         return row
     return row | {"body": json.dumps(_without(json.loads(row["body"])), separators=(",", ":"))}

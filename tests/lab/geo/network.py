@@ -1,4 +1,4 @@
-"""A network between two clusters: in, the address of a broker; out, an address that forwards to it with a delay and a bound on bandwidth.
+"""A network before a server: in, the address of a broker or a bookie; out, an address that forwards to it with a delay and a bound on bandwidth.
 
 A process of its own, so that its timing does not depend on the lab's other threads. Commands are lines of JSON on standard input:
 ``{"delay_ms": 0, "bytes_per_s": null}``. The delay is added in each direction; the bound is on what flows to the broker, over all
@@ -43,10 +43,16 @@ class Network:
 
 @contextlib.contextmanager
 def running_network(
-    host: str, port: int, scratch_dir: Path, *, max_lifetime_s: float, priority: int = 0
+    host: str,
+    port: int,
+    scratch_dir: Path,
+    *,
+    max_lifetime_s: float,
+    priority: int = 0,
+    own_port: int | None = None,
 ) -> Iterator[Network]:
     """Run a network to ``host:port`` for the length of the context; it forwards at full speed until it is shaped."""
-    own_port, log_file = free_port(host), scratch_dir / "network.log"
+    own_port, log_file = own_port or free_port(host), scratch_dir / "network.log"
     command = [sys.executable, "-m", "tests.lab.geo.network", host, str(own_port), host, str(port)]
     with running_process(
         command,
