@@ -41,7 +41,7 @@ class ReadsTopic(Model):
     """A topic in a namespace of its own, its subscription, and what happens to them.
 
     ``grows_per_s`` is the growth of its backlog during ``cause`` that the rates give, in entries per second; without it the backlog stays below
-    ``below_entries``. ``drains_per_s`` is what it loses at least at first in ``relieved``.
+    ``below_entries``.
     """
 
     name: str = Field(pattern=NAME)
