@@ -36,7 +36,7 @@ def register(server: Flask) -> None:
 
     @server.after_request
     def say(response: Response) -> Response:
-        if response.mimetype == "text/html":
+        if response.mimetype == "text/html" and not request.path.startswith(_OF_PROGRAMS):
             response.headers["Content-Language"] = language.HTML_CODES[language.current()]
             response.vary.update(("Accept-Language", "Cookie"))
         return response

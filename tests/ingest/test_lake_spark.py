@@ -19,7 +19,7 @@ def verdict(cluster, subscription, window_start_ms, cause="healthy"):
         evidence=[dict(symptom="flat", weight="for", text="t", value=1.0, threshold=None, unit="msg", at_ms=1, promql=None)],
         missing_evidence=[], naive_side="neither", rules_version="1", backlog_entries=1.0,
         backlog_growth_entries=None, variant=None, why=None, contributing=None, capacity_msg_rate=None,
-        capacity_seen_ms=None, date=date_of(window_start_ms),
+        capacity_seen_ms=None, messages=None, date=date_of(window_start_ms),
     )  # fmt: skip
 
 

@@ -84,6 +84,8 @@ def by_window(found: list[dict], topic: str) -> dict[tuple, dict]:
     """
     plain = json.loads(json.dumps([row for row in found if row["topic"] == topic]))
     for row in plain:
+        # What renders the sentences in other languages is in the lake alone.
+        row.pop("messages", None)
         for evidence in row["evidence"]:
             if evidence["symptom"] == "limit_observed_later":
                 assert evidence.pop("at_ms") > row["window_end_ms"]
