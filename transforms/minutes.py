@@ -32,7 +32,7 @@ from throttlescope.transforms.promql.matrix import StepMatrix, Steps
 from throttlescope.transforms.promql.source import SampleSource, Series
 from throttlescope.transforms.read_once import ReadOnce, overlap, read_twice
 from throttlescope.transforms.rules import column_rules
-from throttlescope.transforms.segments import parent_backlogs, successor_consumers
+from throttlescope.transforms.segments import parent_backlogs, segments_of, successor_consumers
 from throttlescope.transforms.stats_samples import stats_in_minutes
 
 _OF_SUBSCRIPTION = '{subscription!="", consumer_name="", consumer_id=""}'
@@ -203,12 +203,9 @@ def _minute_rows(
     columns |= _scrape_columns(counted, keys, minutes, seen, samples_seen)
     columns["brokers_serving"] = _brokers_serving(counted, backlog, keys, minutes, seen, samples_seen)
     ends_ms = minutes.starts_ms + MINUTE_MS
-    columns["parent_backlog_entries"] = parent_backlogs(
-        ((_key(one), one) for one in backlog), keys, columns, ends_ms
-    )
-    columns["successor_consumers"] = successor_consumers(
-        ((_key(one), one) for one in backlog), keys, columns["consumers"]
-    )
+    segments = segments_of((_key(one), one) for one in backlog)
+    columns["parent_backlog_entries"] = parent_backlogs(segments, keys, columns, ends_ms)
+    columns["successor_consumers"] = successor_consumers(segments, keys, columns["consumers"])
     known_limits, known_stats = limits_over_time(limits, keys), stats_over_time(stats, keys)
     limit_rows = known_limits.rows_at(ends_ms)
     columns |= _uses(columns, keys, _exempt(known_limits, limit_rows, columns["backlog_ready_entries"]))

@@ -24,19 +24,21 @@ Key = tuple[str, str, str, int, str]
 
 
 @dataclass
-class _Segment:
+class TopicSegment:
+    """A segment of one subscription, and when its backlog was sampled."""
+
     first: int
     last: int
     number: int
     key: Key
     samples_ms: np.ndarray
 
-    def came_before(self, other: _Segment) -> bool:
+    def came_before(self, other: TopicSegment) -> bool:
         return self.number < other.number and self.first <= other.last and other.first <= self.last
 
 
 def parent_backlogs(
-    series: Iterable[tuple[Key | None, Series]],
+    topics: Sequence[Sequence[TopicSegment]],
     keys: Sequence[Key],
     columns: Mapping[str, np.ndarray],
     ends_ms: np.ndarray,
@@ -45,8 +47,8 @@ def parent_backlogs(
 
     Parameters
     ----------
-    series : iterable of (key, Series)
-        Backlogs, from :data:`DRAIN_SEEN_WITHIN_MS` before the first minute on at least.
+    topics : sequence of sequence of TopicSegment
+        From :func:`segments_of` backlogs, from :data:`DRAIN_SEEN_WITHIN_MS` before the first minute on at least.
     columns : mapping
         ``backlog_entries`` and ``consumers`` by key and minute, NaN where unknown.
 
@@ -58,7 +60,7 @@ def parent_backlogs(
     """
     out = np.full((len(keys), len(ends_ms)), np.nan)
     index = {key: n for n, key in enumerate(keys)}
-    for segments in _by_subscription(series).values():
+    for segments in topics:
         for segment in segments:
             before = [one for one in segments if one.came_before(segment)]
             if not before or segment.key not in index:
@@ -68,7 +70,7 @@ def parent_backlogs(
 
 
 def successor_consumers(
-    series: Iterable[tuple[Key | None, Series]],
+    topics: Sequence[Sequence[TopicSegment]],
     keys: Sequence[Key],
     consumers: np.ndarray,
 ) -> np.ndarray:
@@ -76,8 +78,8 @@ def successor_consumers(
 
     Parameters
     ----------
-    series : iterable of (key, Series)
-        Backlogs; their labels name the segments.
+    topics : sequence of sequence of TopicSegment
+        From :func:`segments_of` backlogs.
     consumers : numpy.ndarray
         Connected consumers by key and minute, NaN where unknown.
 
@@ -88,7 +90,7 @@ def successor_consumers(
     """
     out = np.full(consumers.shape, np.nan)
     index = {key: n for n, key in enumerate(keys)}
-    for segments in _by_subscription(series).values():
+    for segments in topics:
         for segment in segments:
             after = [index[one.key] for one in segments if segment.came_before(one) and one.key in index]
             if not after or segment.key not in index:
@@ -99,7 +101,7 @@ def successor_consumers(
 
 
 def _held(
-    before: Sequence[_Segment],
+    before: Sequence[TopicSegment],
     index: Mapping[Key, int],
     columns: Mapping[str, np.ndarray],
     ends_ms: np.ndarray,
@@ -124,9 +126,15 @@ def _held(
     return np.where(is_there, held, np.where(recently, 0.0, np.nan))
 
 
-def _by_subscription(series: Iterable[tuple[Key | None, Series]]) -> dict[tuple, list[_Segment]]:
-    """Segments of each subscription; the series of a segment that moved between brokers are one."""
-    found: dict[Key, _Segment] = {}
+def segments_of(series: Iterable[tuple[Key | None, Series]]) -> list[list[TopicSegment]]:
+    """Segments of each subscription of a scalable topic; the series of a segment that moved between brokers are one.
+
+    Parameters
+    ----------
+    series : iterable of (key, Series)
+        Backlogs; their labels name the segments. Those of other topics are passed over.
+    """
+    found: dict[Key, TopicSegment] = {}
     for key, one in series:
         hash_range = one.labels.get(HASH_RANGE)
         if key is None or hash_range is None or not is_scalable(key[2]):
@@ -134,10 +142,10 @@ def _by_subscription(series: Iterable[tuple[Key | None, Series]]) -> dict[tuple,
         known = found.get(key)
         if known is None:
             first, last = (int(end, 16) for end in hash_range.split("-"))
-            found[key] = _Segment(first, last, key[3], key, np.asarray(one.timestamps_ms, np.int64))
+            found[key] = TopicSegment(first, last, key[3], key, np.asarray(one.timestamps_ms, np.int64))
         else:
             known.samples_ms = np.union1d(known.samples_ms, one.timestamps_ms)
-    grouped: dict[tuple, list[_Segment]] = {}
+    grouped: dict[tuple, list[TopicSegment]] = {}
     for key, segment in found.items():
         grouped.setdefault((*key[:3], key[4]), []).append(segment)
-    return grouped
+    return list(grouped.values())

@@ -11,7 +11,12 @@ from throttlescope.ingest.core.times import MINUTE_MS
 from throttlescope.models.recommendation.commands import set_limit
 from throttlescope.transforms.limits import effective_limits, limit_ladder, segment_keys
 from throttlescope.transforms.promql.source import Series
-from throttlescope.transforms.segments import DRAIN_SEEN_WITHIN_MS, parent_backlogs, successor_consumers
+from throttlescope.transforms.segments import (
+    DRAIN_SEEN_WITHIN_MS,
+    parent_backlogs,
+    segments_of,
+    successor_consumers,
+)
 
 TOPIC = "topic://acme/shop/eu/orders"
 NOW = 1_700_000_000_000
@@ -148,7 +153,7 @@ def backlogs(
                 Series({"hash_range": hash_range}, times, np.array(values)[there], np.array([], np.int64)),
             )
         )
-    found = parent_backlogs(series, keys, columns, ENDS_MS)
+    found = parent_backlogs(segments_of(series), keys, columns, ENDS_MS)
     return {one[3]: found[n].tolist() for n, one in enumerate(keys)}
 
 
@@ -195,6 +200,6 @@ def test_successors_are_younger_and_overlap() -> None:
         (one, Series({"hash_range": hash_range}, times, np.array([1.0]), np.array([], np.int64)))
         for one, hash_range in zip(keys, ranges, strict=True)
     ]
-    found = successor_consumers(series, keys, np.array([[0.0], [1.0], [2.0], [np.nan]]))
+    found = successor_consumers(segments_of(series), keys, np.array([[0.0], [1.0], [2.0], [np.nan]]))
     assert found[0] == 2.0
     assert np.isnan(found[1:]).all()
