@@ -314,6 +314,7 @@ def test_causes_without_truth_are_named_as_unmeasured():
     assert "*Abandoned*" in text
 
 
+@pytest.mark.long
 def test_replicating_clusters_under_one_label_are_unknown():
     """Two clusters that replicate to each other, both called ``geo``: what is published to a topic is a sum of both."""
 

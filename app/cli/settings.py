@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import typer
 
     from throttlescope.app.config import Settings
-    from throttlescope.app.notifications.notifier import Notifier
+    from throttlescope.app.incident.notifications.notifier import Notifier
     from throttlescope.app.pipeline.request import RunRequest
     from throttlescope.app.presentation.progress import TerminalProgress
     from throttlescope.ingest.lake import Lake
@@ -287,8 +287,8 @@ def notifier_of(options: CommandOptions, settings: Settings, wanted: Sequence[st
     """
     if not wanted:
         return None
-    from throttlescope.app.notifications.delivery import open_channels
-    from throttlescope.app.notifications.notifier import Notifier
+    from throttlescope.app.incident.notifications.delivery import open_channels
+    from throttlescope.app.incident.notifications.notifier import Notifier
     from throttlescope.ingest.lake import Lake
 
     notifications = settings.notifications

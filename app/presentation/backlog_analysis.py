@@ -20,7 +20,7 @@ COLUMNS = (
 
 
 def rows(found: AnalyzedBacklog) -> list[list[str]]:
-    """A row for each partition, the sum first where there are several; ``>=`` stands before a lower bound."""
+    """A row for each partition, the sum first where there are several; a lower bound begins with ``>=``."""
     cells = [
         [_partition(number), *_cells(part)] for number, part in list(found.partitions.items())[:MOST_ROWS]
     ]

@@ -1,7 +1,7 @@
 """Dashboards for Grafana. In: options of the export. Out: two documents that Grafana imports: the fleet, and one subscription.
 
 Every panel reads series of the exported rules, so both dashboards work on a live Prometheus that has loaded them, and on the HTTP API of a
-lake in which ``throttlescope rules run`` has evaluated them. Without the rules a panel is empty; it never shows a zero that nobody counted.
+lake in which ``throttlescope rules run`` has evaluated them. Without the rules a panel is empty; it never shows a zero that was not counted.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What is in the backlog of one subscription, on request. In: its name, the admin API, a deadline. Out: counts by partition, and their sum.
 
-The broker reads the backlog from storage, one partition after the other. Whoever no longer waits gets no more requests sent; the one
+The broker reads the backlog from storage, one partition after the other. When the caller no longer waits, no more requests are sent; the one
 that is under way ends at the broker's own limit.
 """
 

@@ -108,7 +108,7 @@ def _small_lake(folder: Path) -> Lake:
 
 
 def main() -> None:
-    """Compile everything; the simulator, which takes as long as the rest, in a process beside this one."""
+    """Compile everything; the simulator, which takes as long as the rest, in a second process at the same time."""
     simulator = subprocess.Popen([sys.executable, "-m", warm.__name__])
     queries_and_minutes()
     if simulator.wait():

@@ -60,7 +60,7 @@ def with_cursor(labels: Mapping[str, str]) -> Mapping[str, str]:
 
 
 def short_text(subscription: str) -> str:
-    """The name without its topic: a replicator's is its remote cluster, with the @ that stands before it.
+    """The name without its topic: a replicator's is its remote cluster, with the @ before it.
 
     >>> short_text("billing"), short_text("pulsar.repl.west")
     ('billing', '@west')

@@ -116,7 +116,7 @@ def namespace_of(topic: str) -> str:
 def topic_pattern(topic: str, partition: int | None) -> str:
     """A regular expression (RE2) of the names that a source may have for a topic's series: of one part, or of all (None).
 
-    A broker prints a partition inside the name or beside it, and a segment by a name of its own; a lake has the topic.
+    A broker prints a partition inside the name or in a label of its own, and a segment by a name of its own; a lake has the topic.
     """
     escaped = _META.sub(r"\\\1", topic)
     number = "[0-9]+" if partition is None else str(partition)

@@ -26,7 +26,7 @@ def confine(
 ) -> None:
     """Let a connection, and every cursor of it, open only some files, and take so much memory; this cannot be undone.
 
-    It can still be told to write into these files: what runs on it has to be a SELECT.
+    It can still be used to write into these files: what runs on it has to be a SELECT.
     """
     settings: dict[str, object] = {
         "memory_limit": f"{memory_limit_mb}MB",

@@ -120,7 +120,7 @@ KNOWN_BUGS: tuple[KnownBug, ...] = (
 
 
 def may_hide_bugs(cause: str) -> bool:
-    """Whether any bug is listed for this cause: otherwise nobody needs to read the versions of brokers."""
+    """Whether any bug is listed for this cause: otherwise the versions of brokers need not be read."""
     return any(one.name == cause for bug in KNOWN_BUGS for one in bug.causes)
 
 

@@ -174,6 +174,7 @@ def test_no_name_is_markup_in_html(bundles, kind):
     assert "http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src 'sha256-" in page
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", NAMES)
 def test_no_name_is_markup_in_markdown(bundles, kind):
     """A Markdown parser of its own finds the same structure whatever the name: our headings, no link, no picture, no HTML."""

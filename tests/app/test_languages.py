@@ -36,6 +36,7 @@ def lake(tmp_path, monkeypatch):
     return lake_with(tmp_path / "lake", [verdict(0, messages=spoken), healthy(1)])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("accepted", "cookie", "code", "html"),
     [
@@ -64,6 +65,7 @@ def test_page_is_in_the_readers_language(client, accepted, cookie, code, html):
     assert '<html lang="en">' in client.get("/").text
 
 
+@pytest.mark.long
 def test_what_programs_read_stays_english(client):
     headers = {"Accept-Language": "zh-CN"}
     client.set_cookie(COOKIE, "zh")
@@ -73,6 +75,7 @@ def test_what_programs_read_stays_english(client):
     assert not CHINESE.search(client.get("/metrics", headers=headers).text)
 
 
+@pytest.mark.long
 def test_option_precedes_the_environment(lake, monkeypatch):
     heading = {}
     for code in language.LANGUAGES:
@@ -88,6 +91,7 @@ def test_option_precedes_the_environment(lake, monkeypatch):
     assert heading["zh"] in throttlescope("--lang", "zh-CN", "verdicts", "--lake", lake.root).out
 
 
+@pytest.mark.long
 def test_json_is_english_in_every_language(lake):
     english, chinese = (
         throttlescope("--lang", code, "verdicts", "--lake", lake.root, "--format", "json").out

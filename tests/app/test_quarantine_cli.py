@@ -87,6 +87,7 @@ def test_unfit_rows_stay_with_exit_code_2(lake):
     assert reasons == ["missing_key_label", "missing_key_label", "row_unreadable"]
 
 
+@pytest.mark.long
 def test_row_can_be_replaced_by_json(lake, tmp_path):
     (bad,) = (row["id"] for row in run_quarantine(lake, "list", "--reason", "missing_metric_name"))
     good = tmp_path / "good.json"

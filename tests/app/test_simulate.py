@@ -226,6 +226,7 @@ def test_tdmq_scenarios_give_windows(file):
     assert set(found["windows"][0]) == {column.name for column in WINDOWS.columns}
 
 
+@pytest.mark.long
 def test_the_101st_message_waits_600_ms():
     file = SHIPPED / "101st-message.yaml"
     rows = list(csv.DictReader(io.StringIO(simulated(file, "--format", "csv"))))

@@ -42,6 +42,7 @@ def test_every_table_is_a_view(lake):
     assert counts == [4, 0]
 
 
+@pytest.mark.long
 def test_formats_have_the_same_rows(lake):
     query = "SELECT subscription, count(*) AS windows, max(backlog_entries) AS most FROM verdicts GROUP BY 1 ORDER BY 2 DESC"
     found = json.loads(throttlescope("sql", query, "--lake", lake.root, "--format", "json").out)

@@ -35,8 +35,8 @@ def mcp(
     structured, limited in size, and says how fresh the data is. Nothing but the protocol is written on stdout; no Spark is started.
     Needs the extra throttlescope[mcp].
     """
-    from throttlescope.app.mcp.limits import McpLimits
-    from throttlescope.app.mcp.serve import serve_stdio
+    from throttlescope.app.server.mcp.limits import McpLimits
+    from throttlescope.app.server.mcp.serve import serve_stdio
     from throttlescope.ingest.core.times import SECOND_MS
 
     options = CommandOptions(context)

@@ -33,7 +33,7 @@ def register(app: typer.Typer) -> None:
     family = typer.Typer(
         help="Send messages about backlogs to chat rooms and webhooks.", no_args_is_help=True
     )
-    family.command("send", short_help="Send what changed since a channel was last told.")(send)
+    family.command("send", short_help="Send what changed since the last message to a channel.")(send)
     family.command("test", short_help="Send a test message.")(send_test)
     family.command("schema", short_help="Print the JSON Schema of what a webhook gets.")(schema)
     app.add_typer(family, name="notify")
@@ -50,7 +50,7 @@ def send(
     config: Config = None,
     debug: Debug = False,
 ) -> None:
-    """Send what changed since each channel was last told: backlogs that began, changed their cause or are gone.
+    """Send what changed since the last message to each channel: backlogs that began, changed their cause or are gone.
 
     As run --notify does after a run; for schedules in which runs are made of several commands. Each change is sent once, also
     when the command is repeated. Exit code 4: a channel did not accept its messages, and the next call tries again.
@@ -82,7 +82,7 @@ def send_test(
 
 def schema() -> None:
     """Print the JSON Schema of the body that a channel of type webhook gets."""
-    from throttlescope.app.notifications.channels.webhook import NotificationBody
+    from throttlescope.app.incident.notifications.channels.webhook import NotificationBody
     from throttlescope.app.presentation.output import write_json
 
     write_json(NotificationBody.model_json_schema())

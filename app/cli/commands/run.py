@@ -33,7 +33,7 @@ from throttlescope.app.cli.options import (
 from throttlescope.app.cli.settings import CommandOptions, notifier_of, run_request
 
 if TYPE_CHECKING:
-    from throttlescope.app.notifications.notifier import Notifier
+    from throttlescope.app.incident.notifications.notifier import Notifier
     from throttlescope.app.pipeline.request import RunRequest
 
 Follow = Annotated[
@@ -158,13 +158,13 @@ def _run(command: str, options: CommandOptions) -> None:
     found = run_source(request, progress=options.progress())
     write_run(found, options)
     if notifier is not None:
-        from throttlescope.app.notifications.notifier import report
+        from throttlescope.app.incident.notifications.notifier import report
 
         report(notifier.notify(found.clusters), quiet=options.given["quiet"])
 
 
 def _follow(request: RunRequest, options: CommandOptions, notifier: Notifier | None) -> None:
-    from throttlescope.app.notifications.notifier import in_background
+    from throttlescope.app.incident.notifications.notifier import in_background
     from throttlescope.app.pipeline.follow.start import begin
 
     quiet, as_json = options.given["quiet"], options.format == Format.json

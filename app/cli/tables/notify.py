@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from throttlescope.app.notifications.notifier import outcome_text, too_old_text
+from throttlescope.app.incident.notifications.notifier import outcome_text, too_old_text
 from throttlescope.app.presentation.output import write_result
 from throttlescope.ingest.core.errors import SourceError
 from throttlescope.models.messages.units import visible
 
 if TYPE_CHECKING:
     from throttlescope.app.cli.settings import CommandOptions
-    from throttlescope.app.notifications.notifier import ChannelOutcome
+    from throttlescope.app.incident.notifications.notifier import ChannelOutcome
 
 
 def write_outcomes(found: Sequence[ChannelOutcome], options: CommandOptions) -> None:

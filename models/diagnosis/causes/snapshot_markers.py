@@ -1,6 +1,6 @@
 """Snapshots of replicated subscriptions fill a backlog. In: symptoms. Out: whether it grows although nothing is published.
 
-A replicated subscription has its position copied to other clusters by marker entries in the topic. Nobody consumes them: a subscription
+A replicated subscription has its position copied to other clusters by marker entries in the topic. They are not consumed: a subscription
 that is not read collects them, which is a backlog without traffic (apache/pulsar#6437, #22926). ``throttlescope analyze-backlog`` counts
 the markers. The signature follows reports, no recording.
 """

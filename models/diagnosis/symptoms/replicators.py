@@ -128,7 +128,7 @@ def remote_pauses(window: Window) -> Symptom:
 
 
 def remote_quota_full(window: Window) -> Symptom:
-    """The topic's backlog in the remote cluster has reached its quota there, so nobody may publish to it."""
+    """The topic's backlog in the remote cluster has reached its quota there, so publishing to it is refused."""
     query = promql.of_topic_elsewhere(window.key, "pulsar_storage_backlog_size")
     used = window.last("remote_quota_used_share")
     if used is None:

@@ -137,7 +137,7 @@ SENTENCES = {
         "(producer_request_hold, producer_exception). That is no lack of traffic."
     ),
     "exported_rules.alert.PulsarBacklogQuotaStopsProducers.first_action": (
-        "Find the subscription with the largest backlog of this topic; consume it, or skip it if nobody needs it."
+        "Find the subscription with the largest backlog of this topic; consume it, or skip it if it is not needed."
     ),
     # Limits that throttlescope reads.
     "exported_rules.alert.ThrottlescopeLimitsMissing.summary": "The dispatch limits of {subject} are not known",

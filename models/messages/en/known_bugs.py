@@ -6,7 +6,7 @@ SENTENCES = {
     "known_bug.line": "{what} Sign: {sign} {fix} (apache/pulsar#{issue})",
     "known_bug.fix.none": "Not fixed in any release that is known here.",
     "known_bug.fix.versions": "Fixed in {versions}.",
-    "known_bug.what.6437": "A replicated subscription that nobody reads collects snapshot markers; stop replicating it, or delete it.",
+    "known_bug.what.6437": "A replicated subscription without consumers collects snapshot markers; stop replicating it, or delete it.",
     "known_bug.sign.6437": "Its backlog grows although nothing is published.",
     "known_bug.what.20591": "A client requests messages twice, so that it is granted more permits than its queue has room for.",
     "known_bug.sign.20591": "Permits above the receiver queue's size.",

@@ -9,7 +9,7 @@ SENTENCES = {
         "connection of a producer, with the consumers on it, and counts on every topic that is published through it."
     ),
     "publishing.limits.none": "No limit of publishing was found for the topics that were read.",
-    "publishing.limits.never_read": "The admin API was not asked for limits of publishing: they are not known.",
+    "publishing.limits.never_read": "Limits of publishing were not read from the admin API: they are not known.",
     "publishing.groups.title": "Resource groups",
     "publishing.groups.note": (
         "Brokers enforce a group's publish rates only; its dispatch rates are measured and never applied. Use is the sum over the topics of the "

@@ -22,7 +22,7 @@ SENTENCES = {
         "{slow} of {count} consumers are slow: {named} and {more} more; the fastest does {fastest:number} msg/s."
     ),
     "slowest.all_alike": (
-        "None of {count} consumers stands out: the broker waits for all of them ({pace} each)."
+        "None of {count} consumers is slower than the others: the broker waits for all of them ({pace} each)."
     ),
     "slowest.none_slow_one_waited_for": (
         "None of {count} consumers is slow; the broker waits for 1 of them, which works as fast as the others ({pace})."

@@ -427,7 +427,7 @@ SENTENCES = {
     "symptom.sends_nothing.sends": "Up to {rate:number} entries/s are sent to the remote cluster.",
     "symptom.unanswered.no_replicator": "This is no replicator.",
     "symptom.unanswered.not_measured": "Whether any send is answered was not measured.",
-    "symptom.unanswered.between": "Whether any send is answered cannot be told from the age of the oldest.",
+    "symptom.unanswered.between": "Whether any send is answered cannot be known from the age of the oldest.",
     "symptom.unanswered.none": "No send was answered in the last {passed_s:duration}: the age of the oldest rises with the clock.",
     "symptom.unanswered.some": "Some sends are answered: the age of the oldest rises more slowly than the clock.",
     "symptom.remote_pauses.no_replicator": "This is no replicator.",

@@ -6,7 +6,7 @@ SENTENCES = {
     "known_bug.line": "{what}迹象：{sign}{fix}（apache/pulsar#{issue}）",
     "known_bug.fix.none": "已知的版本中均未修复。",
     "known_bug.fix.versions": "已在 {versions} 中修复。",
-    "known_bug.what.6437": "无人读取的复制订阅会积累快照标记；请停止复制它，或删除它。",
+    "known_bug.what.6437": "没有消费者的复制订阅会积累快照标记；请停止复制它，或删除它。",
     "known_bug.sign.6437": "没有任何发布，其积压却在增长。",
     "known_bug.what.20591": "客户端重复请求消息，因此得到的 permit 多于其队列的容量。",
     "known_bug.sign.20591": "permit 大于接收队列的大小。",

@@ -1,6 +1,6 @@
 """How the kernel is compiled, and when its compiled form is out of date. In: functions of this package. Out: compiled ones.
 
-Numba compiles a function together with all that it calls, and keeps the result on disk if it is asked to. Its cache looks only at the file
+Numba compiles a function together with all that it calls, and keeps the result on disk if it is configured to. Its cache looks only at the file
 of that one function: after a change of another file it goes on running the old program. So one function of the package is cached,
 and its cache is stamped with the content of every file that may be compiled into it.
 """

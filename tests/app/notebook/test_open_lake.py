@@ -109,6 +109,7 @@ def test_chart_sets_its_own_colours(lake, billing, name):
     assert chart.layout.font.color == "#33383d"
 
 
+@pytest.mark.long
 def test_chart_needs_no_network_or_upload(lake, billing, monkeypatch):
     monkeypatch.setattr("plotly.io.renderers.default", "plotly_mimetype")
     chart = lake.figures.backlog(billing)

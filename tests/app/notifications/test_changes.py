@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from throttlescope.app.config import NotificationChannel
-from throttlescope.app.notifications.changes import find_changes
+from throttlescope.app.incident.notifications.changes import find_changes
 from throttlescope.ingest.core.times import BLOCK_MS, MINUTE_MS
 from throttlescope.models.episodes.episode import episode_id
 

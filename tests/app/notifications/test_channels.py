@@ -12,9 +12,9 @@ import jsonschema
 import pytest
 
 from tests.app.notifications.test_changes import changes, episode, told
-from throttlescope.app.notifications.channels import WRITERS, dingtalk, webhook
-from throttlescope.app.notifications.channels.webhook import NotificationBody
-from throttlescope.app.notifications.wording import WhatHelps, notification_of, trial, worded
+from throttlescope.app.incident.notifications.channels import WRITERS, dingtalk, webhook
+from throttlescope.app.incident.notifications.channels.webhook import NotificationBody
+from throttlescope.app.incident.notifications.wording import WhatHelps, notification_of, trial, worded
 from throttlescope.ingest.core.errors import InputError
 
 HOSTILE = "<!channel>*b*[x](http://evil)`c`<@all>&#|~_\nnew line"

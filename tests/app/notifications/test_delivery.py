@@ -11,8 +11,8 @@ from tests.app.notifications.receiver import YES, drips, hangs, receiving
 from tests.app.notifications.test_channels import message
 from tests.ingest.certificates import certificate
 from throttlescope.app.config import NotificationChannel
-from throttlescope.app.notifications.channels import dingtalk, webhook
-from throttlescope.app.notifications.delivery import Channel, DeliveryError, deliver
+from throttlescope.app.incident.notifications.channels import dingtalk, webhook
+from throttlescope.app.incident.notifications.delivery import Channel, DeliveryError, deliver
 
 pytestmark = pytest.mark.long
 

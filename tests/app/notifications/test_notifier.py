@@ -13,9 +13,9 @@ from tests.app.notifications.episodes import GONE, NAME, at, judged, write
 from tests.app.notifications.receiver import YES, hangs, receiving
 from tests.models.episodes.scenes import KEY, minutes, verdicts
 from throttlescope.app.config import Notifications
-from throttlescope.app.notifications import notifier as notifier_module
-from throttlescope.app.notifications.delivery import open_channels
-from throttlescope.app.notifications.notifier import BackgroundNotifier, Notifier
+from throttlescope.app.incident.notifications import notifier as notifier_module
+from throttlescope.app.incident.notifications.delivery import open_channels
+from throttlescope.app.incident.notifications.notifier import BackgroundNotifier, Notifier
 from throttlescope.ingest.core.errors import InputError
 
 pytestmark = pytest.mark.long

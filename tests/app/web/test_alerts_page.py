@@ -132,6 +132,7 @@ def test_exported_alerts_are_listed_without_a_rule(app, lake):
     assert all((one.start_ms, one.end_ms) == (RANGE["start_ms"], END_MS) for one in offered.values())
 
 
+@pytest.mark.long
 def test_rule_without_range_is_not_evaluated(app, lake):
     view, tree = preview(app, lake, rule=a.THROTTLED, start_ms=None, end_ms=None)
     assert view.plan is None
@@ -146,6 +147,7 @@ def test_rule_without_range_is_not_evaluated(app, lake):
     assert read_rule_text(copies[0].text, "x")
 
 
+@pytest.mark.long
 def test_lake_without_samples_is_explained(sample_lake):
     assert "No samples yet." in page_json(create_app(sample_lake), "?rule=PulsarSubscriptionThrottled")
 

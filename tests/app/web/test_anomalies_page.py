@@ -126,6 +126,7 @@ def test_filters_select_matching_anomalies(reader, rows):
         assert found.anomalies == sum(map(kept, rows)), address
 
 
+@pytest.mark.long
 def test_counts_of_a_filter_ignore_that_filter(reader, rows):
     counted = stored.counts(reader, AnomaliesAddress(signals=("samples",)), START_MS, END_MS)
     assert counted["signal"] == {

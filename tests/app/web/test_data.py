@@ -38,6 +38,7 @@ def test_every_subscription_has_one_row(reader):
     assert len({(row["cluster"], row["topic"], row["subscription"]) for row in rows}) == total
 
 
+@pytest.mark.long
 def test_troubled_subscriptions_come_first(reader):
     rows, _ = newest.subscriptions(reader, SubscriptionsAddress(), end=1000)
     healthy = [row["cause"] == "healthy" for row in rows]

@@ -93,6 +93,7 @@ def test_both_forms_of_exception_info_are_read(info, message):
     assert raised_message(info) == message
 
 
+@pytest.mark.long
 def test_worst_twenty_keys_are_kept():
     """Worst first; the other rows are counted."""
     rows = pa.table(

@@ -53,7 +53,7 @@ def layout(_address: SubscriptionAddress | None, _query: str | None) -> html.Div
             # What the parts that are filled later read.
             dcc.Store(id="subscription-shown"),
             advice.answer_store(),
-            dcc.Store(id="subscription-told"),
+            dcc.Store(id="subscription-answered"),
             dcc.Store(id="subscription-zoomed"),
         ],
         id="subscription-page",
@@ -88,7 +88,7 @@ def register(app: Dash, reader: LakeReader) -> None:
     backlog_analysis.register(app, live)
     app.clientside_callback(
         ClientsideFunction("throttlescope", "tellWindow"),
-        Output("subscription-told", "data"),
+        Output("subscription-answered", "data"),
         Input({"type": "chart", "panel": ALL}, "clickData"),
         prevent_initial_call=True,
     )

@@ -17,8 +17,8 @@ import requests
 from pydantic import SecretStr, ValidationError
 
 from throttlescope.app.config import NotificationChannel
-from throttlescope.app.notifications.channels import READERS, WRITERS, ChannelRequest
-from throttlescope.app.notifications.wording import Notification, trial
+from throttlescope.app.incident.notifications.channels import READERS, WRITERS, ChannelRequest
+from throttlescope.app.incident.notifications.wording import Notification, trial
 from throttlescope.app.services.diagnose_now.deadline import Deadline, Waited
 from throttlescope.ingest.core.errors import InputError, SourceError, ThrottlescopeError
 from throttlescope.ingest.core.retry import retry

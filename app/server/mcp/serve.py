@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BaseModel, Field
 
-from throttlescope.app.mcp import answers
-from throttlescope.app.mcp.limits import McpLimits
+from throttlescope.app.server.mcp import answers
+from throttlescope.app.server.mcp.limits import McpLimits
 from throttlescope.app.services.promql.errors import ApiError
 from throttlescope.ingest.core.errors import InputError, ThrottlescopeError
 from throttlescope.ingest.core.extras import require_extra
@@ -23,7 +23,7 @@ from throttlescope.ingest.core.extras import require_extra
 if TYPE_CHECKING:
     from mcp.server import MCPServer
 
-    from throttlescope.app.mcp.tools import LakeTools
+    from throttlescope.app.server.mcp.tools import LakeTools
     from throttlescope.ingest.lake import Lake
 
 _INSTRUCTIONS = """Answers why an Apache Pulsar subscription has a backlog: is a rate limiter holding it back, or can its consumers not keep up?
@@ -83,7 +83,7 @@ def make_server(lake: Lake, limits: McpLimits) -> MCPServer:
     @functools.cache
     def lake_tools() -> LakeTools:
         # At the first call: a client waits for the server's start, and this imports pandas, DuckDB and the simulator.
-        from throttlescope.app.mcp.tools import LakeTools
+        from throttlescope.app.server.mcp.tools import LakeTools
 
         return LakeTools(lake, limits)
 

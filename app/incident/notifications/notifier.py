@@ -16,15 +16,21 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from throttlescope.app.log import tell
-from throttlescope.app.notifications.changes import (
+from throttlescope.app.incident.notifications.changes import (
     EpisodeChange,
     find_changes,
     read_recent_episodes,
     read_sent,
 )
-from throttlescope.app.notifications.delivery import Channel, deliver
-from throttlescope.app.notifications.wording import Notification, WhatHelps, notification_of, trial, worded
+from throttlescope.app.incident.notifications.delivery import Channel, deliver
+from throttlescope.app.incident.notifications.wording import (
+    Notification,
+    WhatHelps,
+    notification_of,
+    trial,
+    worded,
+)
+from throttlescope.app.log import tell
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.core.errors import SourceError, ThrottlescopeError
 from throttlescope.ingest.core.subscription_name import subscription_text
@@ -92,7 +98,7 @@ class Notifier:
     Attributes
     ----------
     max_age_ms : int
-        Of changes of episodes that a channel was told nothing of.
+        Of changes of episodes that a channel had no message about.
     now_ms, sleep : callable
         The clock, and how retries wait.
     """

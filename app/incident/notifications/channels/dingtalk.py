@@ -10,14 +10,14 @@ import base64
 import hashlib
 import hmac
 
-from throttlescope.app.notifications.channels.request import (
+from throttlescope.app.incident.notifications.channels.request import (
     ChannelRequest,
     MessageRefusal,
     as_json,
     error_of,
     markdown,
 )
-from throttlescope.app.notifications.wording import Notification
+from throttlescope.app.incident.notifications.wording import Notification
 
 #: Of the text: as JSON every escape of markdown takes three bytes instead of two, and the body stays below 20,000.
 _TEXT_BYTES = 12_500

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from throttlescope.app.notifications.changes import EpisodeChange
+from throttlescope.app.incident.notifications.changes import EpisodeChange
 from throttlescope.app.presentation.advice import recommendations_of
 from throttlescope.app.presentation.causes import CAUSES, limiter_words
 from throttlescope.app.presentation.links.subscription import SubscriptionAddress, SubscriptionPartition

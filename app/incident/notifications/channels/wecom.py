@@ -1,18 +1,18 @@
 """WeCom's group robot. In: a notification. Out: a markdown message of at most 4,096 bytes; its key is in the channel's address.
 
-A robot takes 20 messages a minute. It has no signatures: whoever knows the address can write.
+A robot takes 20 messages a minute. It has no signatures: everyone who knows the address can write.
 """
 
 from __future__ import annotations
 
-from throttlescope.app.notifications.channels.request import (
+from throttlescope.app.incident.notifications.channels.request import (
     ChannelRequest,
     MessageRefusal,
     as_json,
     error_of,
     markdown,
 )
-from throttlescope.app.notifications.wording import Notification
+from throttlescope.app.incident.notifications.wording import Notification
 
 _CONTENT_BYTES = 4_096
 #: The system is busy; too many messages; too many at once.

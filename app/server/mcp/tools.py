@@ -1,4 +1,4 @@
-"""The tools, without the protocol. In: a lake and the arguments of a call. Out: an answer of :mod:`~throttlescope.app.mcp.answers` and a short text.
+"""The tools, without the protocol. In: a lake and the arguments of a call. Out: an answer of :mod:`~throttlescope.app.server.mcp.answers` and a short text.
 
 They call what the command line and the pages call, never write, and never start Spark.
 """
@@ -16,8 +16,6 @@ from typing import Any
 from throttlescope.app.incident import evidence
 from throttlescope.app.incident.load import Incident, read_incident
 from throttlescope.app.incident.selection import IncidentSelection
-from throttlescope.app.mcp import answers
-from throttlescope.app.mcp.limits import McpLimits
 from throttlescope.app.presentation.answer import VerdictAnswer
 from throttlescope.app.presentation.answer import answer as answer_of
 from throttlescope.app.presentation.backlog_units import in_other_units
@@ -26,6 +24,8 @@ from throttlescope.app.presentation.output import freshness
 from throttlescope.app.presentation.verdicts import subscription_text
 from throttlescope.app.queries.latest import LatestFilter, check_known, read_latest, read_troubled
 from throttlescope.app.queries.verdicts import check_cause
+from throttlescope.app.server.mcp import answers
+from throttlescope.app.server.mcp.limits import McpLimits
 from throttlescope.app.services.promql.answer_table import SUMMED_UP, AnswerTable, answer_table
 from throttlescope.app.services.promql.concurrency import ConcurrencyLimit
 from throttlescope.app.services.promql.query_request import QueryRequest, run_query
@@ -117,7 +117,7 @@ class LakeTools:
         horizon: str,
     ) -> tuple[answers.WhatIfAnswer, str]:
         """A replay with a change; nothing is changed on the cluster."""
-        from throttlescope.app.mcp.replay import replay_within
+        from throttlescope.app.server.mcp.replay import replay_within
 
         check_known(self.lake, subscription, cluster)
         question = Question(subscription, cluster, tuple(changes), at, window, "24h", horizon, None)

@@ -1,6 +1,6 @@
 """A what-if replay in a process of its own, which is ended at a time limit. In: a lake and a question as JSON. Out: the answer's document without its curves.
 
-``python -m throttlescope.app.mcp.replay`` is that process: the first replay on a machine compiles the simulator, and a long one cannot be
+``python -m throttlescope.app.server.mcp.replay`` is that process: the first replay on a machine compiles the simulator, and a long one cannot be
 interrupted within a process.
 """
 

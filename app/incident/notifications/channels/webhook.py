@@ -15,8 +15,8 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from throttlescope.app.notifications.channels.request import ChannelRequest, MessageRefusal, as_json
-from throttlescope.app.notifications.wording import Notification, WordedChange
+from throttlescope.app.incident.notifications.channels.request import ChannelRequest, MessageRefusal, as_json
+from throttlescope.app.incident.notifications.wording import Notification, WordedChange
 from throttlescope.app.presentation.verdicts import subscription_text
 from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
 from throttlescope.ingest.core.errors import InputError

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from throttlescope.app.notifications.wording import Notification, WordedChange
+from throttlescope.app.incident.notifications.wording import Notification, WordedChange
 from throttlescope.models.messages.catalogue import sentence
 
 #: What makes links, mentions, bold text and code for these robots, as the full-width sign that looks alike (0xFEE0 further): not all of
@@ -50,7 +50,7 @@ def error_of(answer: bytes, transient_codes: frozenset[int]) -> MessageRefusal |
 
 
 def escaped(text: str) -> str:
-    """Text that is no markdown and mentions nobody."""
+    """Text that is no markdown and no mention."""
     return text.translate(_HARMLESS)
 
 

@@ -5,8 +5,13 @@ Limits: 50 blocks, 150 characters of a header, 3,000 of a section, about 13,000 
 
 from __future__ import annotations
 
-from throttlescope.app.notifications.channels.request import ChannelRequest, MessageRefusal, as_json, fitting
-from throttlescope.app.notifications.wording import Notification, WordedChange
+from throttlescope.app.incident.notifications.channels.request import (
+    ChannelRequest,
+    MessageRefusal,
+    as_json,
+    fitting,
+)
+from throttlescope.app.incident.notifications.wording import Notification, WordedChange
 from throttlescope.models.messages.catalogue import sentence
 
 _HEADER, _SECTION, _ALL = 150, 2_900, 10_000
@@ -33,7 +38,7 @@ def write(notification: Notification, secret: str | None, now_ms: int) -> Channe
 
 
 def escaped(text: str) -> str:
-    """Text that is no markup, no link and mentions nobody: Slack's three special characters as entities."""
+    """Text that is no markup, no link and no mention: Slack's three special characters as entities."""
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 

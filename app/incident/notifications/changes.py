@@ -1,4 +1,4 @@
-"""Changes of backlogs since a channel was last told. In: episodes, rows of ``notifications``, a channel's filters. Out: `EpisodeChange` records.
+"""Changes of backlogs since the last message to a channel. In: episodes, rows of ``notifications``, a channel's filters. Out: `EpisodeChange` records.
 
 An episode has three changes: it opened, its cause changed, it closed. What a channel knows of an episode is the newest row that was
 written for it, so a run that is repeated finds nothing new.
@@ -46,7 +46,7 @@ class EpisodeChange:
     changed_ms : int
         When it changed.
     is_first : bool
-        The channel was told nothing of this episode before.
+        The channel had no message about this episode before.
     is_withdrawn : bool
         Hours were recomputed, and the episode is no longer in the lake.
     """
@@ -88,7 +88,7 @@ class EpisodeChange:
 
 @dataclass(frozen=True)
 class FoundChanges:
-    """What a channel is to be told, the largest backlog first, and how many changes are too old for that."""
+    """The changes that a channel gets a message about, the largest backlog first, and how many changes are too old for that."""
 
     changes: tuple[EpisodeChange, ...] = ()
     too_old: int = 0
@@ -130,7 +130,7 @@ def find_changes(
     sent : mapping
         From :func:`read_sent`.
     oldest_ms : int
-        An episode that the channel was told nothing of, and that was not seen since then, is too old.
+        An episode that the channel had no message about, and that was not seen since then, is too old.
     """
     sent = _followed(episodes, sent)
     found: list[EpisodeChange] = []
@@ -163,7 +163,7 @@ def _change_of(row: Row, known: Row | None) -> EpisodeChange | None:
     if known is None:
         return EpisodeChange("opened", row, cause, limiter, confidence, row["start_ms"], is_first=True)
     if known["change"] == "closed":
-        # It came back before its drain was certain: the same episode, and news for whoever was told that it is gone.
+        # It came back before its drain was certain: the same episode, and news for those who read that it is gone.
         return EpisodeChange("opened", row, cause, limiter, confidence, known["changed_ms"])
     before = (known["cause"], known["limiter"])
     if before == (cause, limiter):
