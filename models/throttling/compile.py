@@ -269,6 +269,7 @@ def _rules(scenario: Scenario) -> Rules:
         backlogged_entries=settings.managed_ledger_cursor_backlogged_threshold,
         keeps_cursor_active=numbers >= (4, 1, 0),
         merges_reads=scenario.broker.merges_reads,
+        redelivery_requests_flow=scenario.broker.redelivery_requests_flow,
         drains_hashes=scenario.broker.drains_hashes,
         look_ahead_per_consumer=look_ahead_per_consumer,
         look_ahead=look_ahead,
