@@ -162,7 +162,14 @@ def redelivery() -> str:
         )
         for number in np.flatnonzero(events[0] + events[1] + sent)
     ]
-    heads = ("ms", "dispatched and charged", "tokens", "wait for redelivery", "events, 4.0.8", "events, 4.2.4")
+    heads = (
+        "ms",
+        "dispatched and charged",
+        "tokens",
+        "wait for redelivery",
+        "events, 4.0.8",
+        "events, 4.2.4",
+    )
     return markdown_table(heads, rows)
 
 

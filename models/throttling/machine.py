@@ -92,5 +92,5 @@ LAB = Machine(
     publish_tick_us=10_000,
     nack_timer=True,
     reconnect_us=300_000,
-    second_pass_share=0.66,
+    second_pass_share=0.58,
 )

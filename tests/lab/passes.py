@@ -1,15 +1,16 @@
-"""How many passes of the read routine a request for redelivery has. In: a broker's version; out: throttled events per request.
+"""How many passes of the read routine an answer of a client causes. In: a broker's version; out: throttled events per answer.
 
-``python -m tests.lab.passes 4.2.4`` starts a broker and prints a line. A limit of a period of an hour is used up, so that nothing is
-dispatched any more and each pass is one event: the back-off timer's, one a second, and those of the requests. Messages are negatively
-acknowledged one by one, further apart than the client's timer, so that each makes a request of its own.
+``python -m tests.lab.passes 4.2.4`` starts a broker, sends it requests for redelivery and prints a line; with ``--acks`` it sends acknowledgements, without
+a limit of unacknowledged messages. A limit of a period of an hour is used up, so that nothing is dispatched any more and each pass is
+one event: the back-off timer's, one a second, and those of the answers. Messages are answered one by one, further apart than the client's timers, so that
+each makes a request of its own.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
-import sys
 import tempfile
 import time
 from dataclasses import dataclass
@@ -22,7 +23,7 @@ from tests.lab.broker import running_broker
 from tests.lab.producers import new_client
 from throttlescope.models.throttling.scenario import Scenario
 
-#: Between two requests. The client sends one at the third turn of its timer, a third of the delay, after the delay is over.
+#: Between two answers. The client sends a request for redelivery within a third of the delay after it, an acknowledgement within 100 ms.
 _APART_S = 0.2
 _DELAY_MS = 100
 _TIMER_POLL_S = 1.0015
@@ -31,31 +32,33 @@ _BODY = b"x" * 100
 
 @dataclass(frozen=True)
 class Passes:
-    """What a broker counted while it was sent requests for redelivery one by one."""
+    """What a broker counted while it was sent answers one by one."""
 
     version: str
-    requests: int
+    answers: int
     events: int
     seconds: float
     load: float
 
     @property
-    def per_request(self) -> float:
-        """Events per request, less those of the back-off timer."""
-        return (self.events - self.seconds / _TIMER_POLL_S) / self.requests
+    def per_answer(self) -> float:
+        """Events per answer, less those of the back-off timer."""
+        return (self.events - self.seconds / _TIMER_POLL_S) / self.answers
 
 
-def measure(version: str, requests: int, scratch_dir: Path) -> Passes:
-    """Send a broker so many requests for redelivery, and count events.
+def measure(version: str, answers: int, scratch_dir: Path, *, acks: bool = False) -> Passes:
+    """Send a broker so many requests for redelivery (or acknowledgements), and count events.
 
     Raises
     ------
     RuntimeError
-        The messages did not all come back, so that some request was not sent.
+        Some message was not answered.
     """
-    scenario = _scenario(requests)
+    scenario = _scenario(answers, acks=acks)
     path = f"/admin/v2/persistent/{scenario.namespace}/orders/stats"
-    with running_broker("helm", scratch_dir=scratch_dir, version=version, heap_mb=512, direct_mb=768) as broker:
+    with running_broker(
+        "helm", scratch_dir=scratch_dir, version=version, heap_mb=512, direct_mb=768
+    ) as broker:
         admin = Admin(broker.admin_url, broker.cluster)
         admin.create_tenant()
         admin.create_topics(scenario)
@@ -67,7 +70,7 @@ def measure(version: str, requests: int, scratch_dir: Path) -> Passes:
         try:
             topic = f"persistent://{scenario.namespace}/orders"
             producer = client.create_producer(topic, batching_enabled=False)
-            for _ in range(requests + 50):
+            for _ in range(answers + 50):
                 producer.send(_BODY)
             consumer = client.subscribe(
                 topic,
@@ -75,7 +78,7 @@ def measure(version: str, requests: int, scratch_dir: Path) -> Passes:
                 consumer_type=pulsar.ConsumerType.Shared,
                 negative_ack_redelivery_delay_ms=_DELAY_MS,
             )
-            held = [consumer.receive(timeout_millis=20_000) for _ in range(requests)]
+            held = [consumer.receive(timeout_millis=20_000) for _ in range(answers)]
             time.sleep(3)
 
             def counted() -> dict:
@@ -83,7 +86,7 @@ def measure(version: str, requests: int, scratch_dir: Path) -> Passes:
 
             before, started_s = counted(), time.monotonic()
             for message in held:
-                consumer.negative_acknowledge(message)
+                (consumer.acknowledge if acks else consumer.negative_acknowledge)(message)
                 time.sleep(_APART_S)
             time.sleep(1)
             after, seconds = counted(), time.monotonic() - started_s
@@ -91,22 +94,24 @@ def measure(version: str, requests: int, scratch_dir: Path) -> Passes:
             client.close()
     if after["unackedMessages"] or after["msgOutCounter"] != before["msgOutCounter"]:
         raise RuntimeError(
-            f"Pulsar {version}: {after['unackedMessages']} of {requests} messages were not given back, and"
+            f"Pulsar {version}: {after['unackedMessages']} of {answers} messages were not answered, and"
             f" {after['msgOutCounter'] - before['msgOutCounter']} were sent meanwhile; expected none; is the machine too busy?"
         )
     name = "dispatchThrottledMsgEventsBySubscriptionLimit"
-    return Passes(version, requests, after[name] - before[name], seconds, os.getloadavg()[0])
+    return Passes(version, answers, after[name] - before[name], seconds, os.getloadavg()[0])
 
 
-def _scenario(requests: int) -> Scenario:
+def _scenario(answers: int, *, acks: bool) -> Scenario:
     limit = {"level": "subscription", "set_at": "subscription", "topic": "orders", "subscription": "billing"}
     return Scenario.model_validate(
         {
             "format": 1,
             "name": "passes",
-            "topics": [{"name": "orders"}],
-            "limits": [{**limit, "msg": requests, "period_s": 3600}],
-            "subscriptions": [{"name": "billing", "topic": "orders", "type": "Shared", "consumers": 1, "processing_ms": 0}],
+            "topics": [{"name": "orders", **({"max_unacked_per_consumer": 0} if acks else {})}],
+            "limits": [{**limit, "msg": answers, "period_s": 3600}],
+            "subscriptions": [
+                {"name": "billing", "topic": "orders", "type": "Shared", "consumers": 1, "processing_ms": 0}
+            ],
             "timeline": [{"name": "all", "duration_s": 60}],
         }
     )
@@ -114,12 +119,20 @@ def _scenario(requests: int) -> Scenario:
 
 def main() -> None:
     """Measure the versions that are named and print a line for each."""
-    for version in sys.argv[1:]:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("versions", nargs="+")
+    parser.add_argument(
+        "--acks", action="store_true", help="acknowledge, without a limit of unacknowledged messages"
+    )
+    parser.add_argument("--answers", type=int, default=300)
+    arguments = parser.parse_args()
+    for version in arguments.versions:
         with tempfile.TemporaryDirectory() as scratch:
-            found = measure(version, 300, Path(scratch))
+            found = measure(version, arguments.answers, Path(scratch), acks=arguments.acks)
         print(
-            f"{found.version}: {found.events} events in {found.seconds:.1f} s, {found.requests} requests:"
-            f" {found.per_request:.3f} each, load {found.load:.0f}"
+            f"{found.version}: {found.events} events in {found.seconds:.1f} s, {found.answers} answers:"
+            f" {found.per_answer:.3f} each, load {found.load:.0f}",
+            flush=True,
         )
 
 

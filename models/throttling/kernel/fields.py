@@ -58,7 +58,7 @@ class R(IntEnum):
     DRAINS_HASHES = auto()
     LOOK_AHEAD_PER_CONSUMER = auto()
     LOOK_AHEAD = auto()
-    SECOND_PASS_BELOW = auto()  # up to which 32-bit number a request for redelivery has a second pass; 0: none has
+    SECOND_PASS_BELOW = auto()  # of 2**32: requests for redelivery that have a second pass
     PASS_US = auto()  # how long a pass of the read routine runs; 0 also where requests are not merged
     READ_US = auto()
     READ_ENTRY_US = auto()
