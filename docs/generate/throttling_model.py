@@ -140,7 +140,42 @@ def backoff() -> str:
     return markdown_table(("tokens last, ms", "C", "A", "1 / (1.001 s + x)"), rows)
 
 
-TABLES = {table.__name__: table for table in (versions, queries, slots, debt, policy, reads, backoff)}
+def redelivery() -> str:
+    """Ten messages that come back once after half a second, under 10 per second, in a version that polls once and one that polls twice."""
+    every_us = READ_MS * 1000
+    back = {"nack_share": 1, "nack_delay_ms": 500}
+    one, two = (
+        run_twin(
+            _world("C", 10, 1.2, published=10, version=version, redelivery=back), _machine(READ_MS), every_us
+        )
+        for version in ("4.0.8", "4.2.4")
+    )
+    events = [np.diff(run["subscription_msg_events"][:, 0], prepend=0) for run in (one, two)]
+    sent = np.diff(two["out_messages"][:, 0], prepend=0)
+    rows = [
+        (
+            int(number) * READ_MS - _JOINS_S * 1000,
+            sent[number] or "",
+            two["subscription_msg_tokens"][number, 0],
+            two["replay_entries"][number, 0],
+            *(f"+{run[number]}" if run[number] else "" for run in events),
+        )
+        for number in np.flatnonzero(events[0] + events[1] + sent)
+    ]
+    heads = (
+        "ms",
+        "dispatched and charged",
+        "tokens",
+        "wait for redelivery",
+        "events, 4.0.8",
+        "events, 4.2.4",
+    )
+    return markdown_table(heads, rows)
+
+
+TABLES = {
+    table.__name__: table for table in (versions, queries, slots, debt, policy, reads, backoff, redelivery)
+}
 
 
 def render(page: str) -> str:
@@ -170,6 +205,8 @@ def _world(
     batch: int = 1,
     touched_s: float | None = None,
     published: int = 6_000,
+    version: str = "4.2.4",
+    redelivery: dict[str, Any] | None = None,
 ) -> Any:
     """A Shared subscription whose only consumer finds a backlog when it joins, under a limit of its own."""
     marks = [0, seconds] if touched_s is None else [0, touched_s, seconds]
@@ -179,7 +216,7 @@ def _world(
         {
             "format": 1,
             "name": "timeline",
-            "broker": {"engine": engine},
+            "broker": {"engine": engine, "version": version},
             "topics": [{"name": "orders"}],
             "limits": [{"level": "subscription", "set_at": "namespace", "msg": limit_msg}],
             "subscriptions": [
@@ -190,6 +227,7 @@ def _world(
                     "consumers": 0,
                     "processing_ms": 0,
                     "receiver_queue": 1_000_000,
+                    "redelivery": redelivery,
                 }
             ],
             "producers": [

@@ -236,8 +236,10 @@ def _give_back(dispatcher: Dispatcher, item: Subscription, *, nack_timer: bool) 
         if redelivery.nack_share > 0:
             dispatcher.nack_below = round(redelivery.nack_share * (1 << 32))
             dispatcher.nack_times = redelivery.nack_times
-            dispatcher.nack_delay_us = redelivery.nack_delay_ms * 1000
-            dispatcher.nack_timer_us = max(redelivery.nack_delay_ms, 100) * 1000 // 3 if nack_timer else 0
+            # The clients with a timer wait for 100 ms at least, and their timer takes whole milliseconds.
+            delay_ms = max(redelivery.nack_delay_ms, 100) if nack_timer else redelivery.nack_delay_ms
+            dispatcher.nack_delay_us = delay_ms * 1000
+            dispatcher.nack_timer_us = delay_ms // 3 * 1000 if nack_timer else 0
     if retry is not None:
         dispatcher.retry_below = round(retry.share * (1 << 32))
         dispatcher.retry_times = retry.times
@@ -269,6 +271,7 @@ def _rules(scenario: Scenario) -> Rules:
         backlogged_entries=settings.managed_ledger_cursor_backlogged_threshold,
         keeps_cursor_active=numbers >= (4, 1, 0),
         merges_reads=scenario.broker.merges_reads,
+        redelivery_requests_flow=scenario.broker.redelivery_requests_flow,
         drains_hashes=scenario.broker.drains_hashes,
         look_ahead_per_consumer=look_ahead_per_consumer,
         look_ahead=look_ahead,

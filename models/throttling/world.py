@@ -232,6 +232,8 @@ class Rules:
     keeps_cursor_active: bool
     #: A read request during a running pass only asks for one follow-up pass (not on single-active dispatchers).
     merges_reads: bool
+    #: A request for redelivery of single entries also requests no more messages, which asks for a second pass.
+    redelivery_requests_flow: bool
     #: A key whose hash moved waits until its old owner's messages are acknowledged.
     drains_hashes: bool
     #: Key_Shared stops reading ahead when so many entries wait: per consumer, and at most.

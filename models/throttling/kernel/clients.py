@@ -312,17 +312,23 @@ def fewer_unacked(a, p, messages):
     a[port + P.UNACKED] -= messages
     a[dispatcher + D.UNACKED] -= messages
     if a[port + P.BLOCKED] == 1 and a[port + P.UNACKED] <= a[dispatcher + D.MAX_UNACKED_CONSUMER] // 2:
-        a[port + P.BLOCKED] = 0
-        a[port + P.PERMITS] += a[port + P.PARKED]
-        a[dispatcher + D.TOTAL_PERMITS] += a[port + P.PARKED]
-        a[port + P.PARKED] = 0
-        ask_poll(a, a[port + P.DISPATCHER])
+        unblock(a, port)
     if (
         a[dispatcher + D.BLOCKED] == 1
         and a[dispatcher + D.UNACKED] < a[dispatcher + D.MAX_UNACKED_SUBSCRIPTION] // 2
     ):
         a[dispatcher + D.BLOCKED] = 0
         ask_poll(a, a[port + P.DISPATCHER])
+
+
+@compiled
+def unblock(a, port):
+    """A blocked consumer can take something again, and gets the permits that it requested meanwhile."""
+    a[port + P.BLOCKED] = 0
+    a[port + P.PERMITS] += a[port + P.PARKED]
+    a[dispatcher_at(a, a[port + P.DISPATCHER]) + D.TOTAL_PERMITS] += a[port + P.PARKED]
+    a[port + P.PARKED] = 0
+    ask_poll(a, a[port + P.DISPATCHER])
 
 
 @compiled

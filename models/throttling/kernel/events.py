@@ -7,8 +7,8 @@ from throttlescope.models.throttling.kernel.compilation import compiled
 from throttlescope.models.throttling.kernel.connections import connect
 from throttlescope.models.throttling.kernel.delayed_delivery import arm_tick
 from throttlescope.models.throttling.kernel.dispatching import dispatch, dispatch_volatile
-from throttlescope.models.throttling.kernel.fields import DONE, NEVER, C, D, E, F, G, H, N, P, R, W
-from throttlescope.models.throttling.kernel.logs import time_of
+from throttlescope.models.throttling.kernel.fields import DONE, NEVER, SINGLE, C, D, E, F, G, H, N, P, R, W
+from throttlescope.models.throttling.kernel.logs import mixed, time_of
 from throttlescope.models.throttling.kernel.meters import charge
 from throttlescope.models.throttling.kernel.reading import poll, take
 from throttlescope.models.throttling.kernel.redelivery import is_timed, nack_timers, ring_row_due, time_out
@@ -78,6 +78,21 @@ def worker_event(a, w, now):
 
 
 @compiled
+def _second_passes(a, dispatcher):
+    """How many of the requests for redelivery since the last requested poll have a second pass of their own."""
+    count, a[dispatcher + D.REQUESTS] = a[dispatcher + D.REQUESTS], 0
+    if a[dispatcher + D.KIND] == SINGLE:
+        return count
+    passes = 0
+    salt = a[log_of(a, dispatcher) + G.SALT] + 4
+    for _ in range(count):
+        a[dispatcher + D.REQUESTS_SO_FAR] += 1
+        if mixed(a[dispatcher + D.REQUESTS_SO_FAR], salt) < a[R.SECOND_PASS_BELOW]:
+            passes += 1
+    return passes
+
+
+@compiled
 def dispatcher_event(a, d, now):
     """The first thing that is due at a dispatcher."""
     dispatcher = dispatcher_at(a, d)
@@ -129,10 +144,11 @@ def dispatcher_event(a, d, now):
             status = dispatch(a, d, read_at(a, H.READING, d, 0), a[dispatcher + D.READING_FIRST], found, now)
     elif a[dispatcher + D.POLL_AT] <= now:
         a[dispatcher + D.POLL_AT] = NEVER
-        requests = max(1, a[dispatcher + D.REQUESTS])
-        a[dispatcher + D.REQUESTS] = 0
+        passes = max(1, a[dispatcher + D.REQUESTS])
+        if a[dispatcher + D.REQUESTS] > 0:
+            passes += _second_passes(a, dispatcher)
         a[dispatcher + D.REQUEST_TURN] += 1
-        for _ in range(requests):
+        for _ in range(passes):
             if status == DONE:
                 status = poll(a, d, now)
     else:

@@ -58,6 +58,7 @@ class R(IntEnum):
     DRAINS_HASHES = auto()
     LOOK_AHEAD_PER_CONSUMER = auto()
     LOOK_AHEAD = auto()
+    SECOND_PASS_BELOW = auto()  # of 2**32: requests for redelivery that have a second pass
     PASS_US = auto()  # how long a pass of the read routine runs; 0 also where requests are not merged
     READ_US = auto()
     READ_ENTRY_US = auto()
@@ -245,6 +246,7 @@ class D(IntEnum):
     ACKED_LATE_COUNT = auto()
     DRAINING_COUNT = auto()
     REQUESTS = auto()  # clients that asked for redelivery since the last requested poll
+    REQUESTS_SO_FAR = auto()
     REQUEST_TURN = auto()  # the number of requested polls
     PASS_UNTIL = auto()
     FOLLOW_UP_AT = auto()  # the one pass for all requests that came while another pass ran

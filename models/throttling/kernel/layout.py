@@ -215,6 +215,7 @@ def _rules(world: World, machine: Machine, every_us: int) -> np.ndarray:
         R.DRAINS_HASHES: rules.drains_hashes,
         R.LOOK_AHEAD_PER_CONSUMER: rules.look_ahead_per_consumer,
         R.LOOK_AHEAD: rules.look_ahead,
+        R.SECOND_PASS_BELOW: machine.second_pass_below if rules.redelivery_requests_flow else 0,
         R.PASS_US: machine.pass_us if rules.merges_reads else 0,
         R.READ_US: machine.read_us,
         R.READ_ENTRY_US: machine.read_entry_us,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from throttlescope.models.throttling.kernel.clients import acknowledge, fewer_unacked
+from throttlescope.models.throttling.kernel.clients import acknowledge, fewer_unacked, unblock
 from throttlescope.models.throttling.kernel.compilation import compiled
 from throttlescope.models.throttling.kernel.draining import drained
 from throttlescope.models.throttling.kernel.entries import add_acked_late, add_again, add_replay
@@ -141,6 +141,9 @@ def give_back(a, p, epoch, entry, redeliveries, acked):
         a, d, entry, redeliveries + 1, msgs - 1 if a[dispatcher + D.BATCH_INDEX_ACK] == 1 else 0
     )
     fewer_unacked(a, p, msgs - acked)
+    # The request unblocks its consumer, however many unacknowledged messages are left.
+    if a[port + P.BLOCKED] == 1:
+        unblock(a, port)
     drained(a, d, p, entry)
     _ask_redelivery(a, d, port)
     return status
@@ -148,7 +151,7 @@ def give_back(a, p, epoch, entry, redeliveries, acked):
 
 @compiled
 def _ask_redelivery(a, d, port):
-    """A client's request for redelivery has a poll of its own, also where two come in the same microsecond."""
+    """A client's request for redelivery has passes of its own, also where two come in the same microsecond."""
     dispatcher = dispatcher_at(a, d)
     if a[port + P.REQUEST_TURN] != a[dispatcher + D.REQUEST_TURN]:
         a[port + P.REQUEST_TURN] = a[dispatcher + D.REQUEST_TURN]

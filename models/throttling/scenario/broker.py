@@ -136,6 +136,14 @@ class Broker(Model):
         )
 
     @property
+    def redelivery_requests_flow(self) -> bool:
+        """Whether a request for redelivery of single entries also requests no more messages, and so a second pass.
+
+        Read in the sources of 4.0.8 and earlier (no) and of 4.2.4 and 5.0.0-M1 (yes); not read in 4.1 and before 4.2.4, which count as 4.2.4.
+        """
+        return self.numbers >= (4, 1, 0)
+
+    @property
     def drains_hashes(self) -> bool:
         """Whether a moved hash of Key_Shared waits until its messages are acknowledged (PIP-379, 4.0.0)."""
         return self.numbers >= (4, 0, 0)

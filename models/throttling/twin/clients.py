@@ -205,6 +205,8 @@ class Clients:
         acked = messages - 1 if state.spec.batch_index_ack else 0
         self.add_replay(state, Item(item.entry, item.redeliveries + 1, acked))
         self.fewer_unacked(port, messages - item.acked_messages)
+        # The request unblocks its consumer, however many unacknowledged messages are left.
+        self._unblock(port, state)
         self.drained(state, port, item.entry, now_us)
         state.poll_asked = True
         state.asked_by.add(item.port)
@@ -233,14 +235,20 @@ class Clients:
             return
         port.unacked -= messages
         state.unacked -= messages
-        if port.blocked and port.unacked <= spec.max_unacked_consumer // 2:
+        if port.unacked <= spec.max_unacked_consumer // 2:
+            self._unblock(port, state)
+        if state.blocked and state.unacked < spec.max_unacked_subscription // 2:
+            state.blocked = False
+            state.poll_asked = True
+
+    @staticmethod
+    def _unblock(port: PortState, state: DispatcherState) -> None:
+        """A blocked consumer can take something again, and gets the permits that it requested meanwhile."""
+        if port.blocked:
             port.blocked = False
             port.permits += port.parked
             state.total_permits += port.parked
             port.parked = 0
-            state.poll_asked = True
-        if state.blocked and state.unacked < spec.max_unacked_subscription // 2:
-            state.blocked = False
             state.poll_asked = True
 
     def flow(self, port_number: int, messages: int, session: int, now_us: int) -> None:

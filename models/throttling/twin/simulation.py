@@ -17,7 +17,7 @@ from throttlescope.models.throttling.twin.state import (
     RetryLog,
     WorkerState,
 )
-from throttlescope.models.throttling.world import NEVER_US, World
+from throttlescope.models.throttling.world import NEVER_US, World, mixed
 
 #: The order of what happens in the same microsecond: changes, the broker's own tasks, clients, dispatchers.
 CHANGES, TASKS, CLIENTS, DISPATCHERS = range(4)
@@ -113,12 +113,22 @@ class _Twin(Changes):
     def _asked_poll(self, number: int, now_us: int) -> None:
         state = self.dispatchers[number]
         state.poll_asked = state.poll_waits = False
-        # Every redelivery request has a pass of its own. Two clients' requests meet in one microsecond only here, where
+        # Every redelivery request has passes of its own. Two clients' requests meet in one microsecond only here, where
         # clients that started together work in step.
-        requests = max(1, len(state.asked_by))
+        passes = max(1, len(state.asked_by))
+        for _ in state.asked_by:
+            state.requests += 1
+            passes += self._has_second_pass(state)
         state.asked_by.clear()
-        for _ in range(requests):
+        for _ in range(passes):
             self.poll(number, now_us)
+
+    def _has_second_pass(self, state: DispatcherState) -> bool:
+        """Whether the client's request for no more messages, which a request for redelivery entails, has a pass of its own."""
+        if state.spec.kind == "single":
+            return True
+        drawn = mixed(state.requests, state.log.salt + 4)
+        return self.rules.redelivery_requests_flow and drawn < self.machine.second_pass_below
 
     # -- non-persistent topics -------------------------------------------------------------------
 

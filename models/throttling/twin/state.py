@@ -135,8 +135,10 @@ class DispatcherState:
     backoff_us: int = 1_000
     poll_asked: bool = False
     poll_waits: bool = False
-    #: Clients that asked for redelivery since the last requested poll: each request has a pass of its own.
+    #: Clients that asked for redelivery since the last requested poll: each request has passes of its own.
     asked_by: set[int] = field(default_factory=set)
+    #: Requests for redelivery so far.
+    requests: int = 0
     #: A pass of the read routine runs until then; a request meanwhile makes one more after it.
     pass_until_us: int = 0
     follows_up: bool = False

@@ -58,6 +58,7 @@ def _machine(draw: random.Random) -> Machine:
         publish_tick_us=draw.choice([0, 0, 10_000, 33_000]),
         nack_timer=draw.random() < 0.5,
         pass_us=draw.choice([0, 0, 200, 30_000]),
+        second_pass_share=draw.choice([0, 0.66, 1]),
     )
 
 

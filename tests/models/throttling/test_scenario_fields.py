@@ -168,6 +168,13 @@ def test_version_decides_reads_and_merging(version: str, batch: int, merges: boo
     assert Broker(version=version, settings={"dispatcherMaxReadBatchSize": 7}).read_batch == 7
 
 
+@pytest.mark.parametrize(
+    ("version", "twice"), [("3.0.0", False), ("4.0.8", False), ("4.2.4", True), ("5.0.0-M1", True)]
+)
+def test_version_decides_passes_of_redelivery(version: str, twice: bool) -> None:
+    assert Broker(version=version).redelivery_requests_flow == twice
+
+
 @pytest.mark.parametrize("version", ["5.0", "5.0.0-M0", "5.0.0-SNAPSHOT", "v5.0.0"])
 def test_unknown_form_of_version_is_refused(version: str) -> None:
     with pytest.raises(ValueError, match="version"):

@@ -34,6 +34,12 @@ MINUS_ONE = Limit.model_construct(
 )
 NAMESPACE_BYTES = {"level": "topic", "set_at": "namespace", "bytes": 1000}
 NAMESPACE_10 = {"level": "subscription", "set_at": "namespace", "msg": 10}
+GIVEN_BACK = {
+    "sub": 10,
+    "published_us": [0] * 10,
+    "subscription": {"redelivery": {"nack_share": 1, "nack_delay_ms": 500}},
+}
+LOTS_OF_5 = {"dispatcherMaxRoundRobinBatchSize": 5}
 LATE_CONSUMERS = {
     "sub": {"msg": 10, "period_s": 60},
     "consumers": 5,
@@ -117,9 +123,16 @@ ROWS = [
     # Page: 1000 per cluster.
     one("row-41", dict(broker=1000, topics=3), ([1000] * 4, [1000] * 4, [1000] * 4), broker_msg=([1] * 4, [1] * 4, [1] * 4)),
     # Two events in each period that delivers, one for the poll that the request at 0.5 s causes, one for the last, idle timer.
-    one("row-42", dict(sub=10, published_us=[0] * 10, subscription={"redelivery": {"nack_share": 1, "nack_delay_ms": 500}}), [10, 10, 0, 0], sub_msg=[3, 2, 1, 0]),
+    one("row-42", dict(GIVEN_BACK, version="4.0.8"), [10, 10, 0, 0], sub_msg=[3, 2, 1, 0]),
     # The same from two clients, five messages each: each has its own request at 0.5 s, and each request its own poll.
-    one("row-42-two-clients", dict(sub=10, consumers=2, settings={"dispatcherMaxRoundRobinBatchSize": 5}, published_us=[0] * 10, subscription={"redelivery": {"nack_share": 1, "nack_delay_ms": 500}}), [10, 10, 0, 0], sub_msg=[4, 2, 1, 0]),
+    one("row-42-two-clients", dict(GIVEN_BACK, version="4.0.8", consumers=2, settings=LOTS_OF_5), [10, 10, 0, 0], sub_msg=[4, 2, 1, 0]),
+    # Newer versions poll twice for a request; all versions do on Exclusive, where the cursor rewinds.
+    one("row-42-polls-twice", dict(GIVEN_BACK, version="4.2.4"), [10, 10, 0, 0], sub_msg=[4, 2, 1, 0]),
+    one("row-42-two-clients-poll-twice", dict(GIVEN_BACK, version="4.2.4", consumers=2, settings=LOTS_OF_5), [10, 10, 0, 0], sub_msg=[6, 2, 1, 0]),
+    one("row-42-second-polls-joined", dict(GIVEN_BACK, version="4.2.4"), [10, 10, 0, 0], Machine(second_pass_share=0), sub_msg=[3, 2, 1, 0]),
+    one("row-42-exclusive", dict(GIVEN_BACK, sub=1, published_us=[0], version="4.0.8", kind="Exclusive"), [1, 1, 0, 0], sub_msg=[4, 2, 1, 0]),
+    # Four at 0, each done 0.5 s after the one before and given back a second later, one by one: each request unblocks the consumer.
+    one("redelivery-unblocks-consumer", dict(policies={"max_unacked_per_consumer": 4}, published_us=[0] * 4, processing_ms=500, subscription={"redelivery": {"nack_share": 1, "nack_delay_ms": 1000}}), [4, 1, 2, 1]),
     # Page: the namespace policy wins and switches the limit off. Code: it counts as unset.
     one("row-45", dict(settings=BROKER_50, limits=[MINUS_ONE]), [50] * 4, topic_msg=[2] * 4),
     one("row-46", dict(topic=10, limits=[NAMESPACE_BYTES]), [10] * 4, topic_msg=[2] * 4),
