@@ -16,6 +16,7 @@ from throttlescope.app.presentation import time_zone
 from throttlescope.app.presentation.figures.downsampling import kept
 from throttlescope.app.presentation.figures.traces import figure_of, scatter
 from throttlescope.ingest.core.times import MINUTE_MS
+from throttlescope.models.messages.catalogue import sentence
 
 #: After Okabe and Ito, toned so that lines keep 3:1 on white and on dark grey; one meaning in every chart.
 IN, OUT, ACK, ALL = "#B97F00", "#1F83C6", "#009E73", "#7A7F87"
@@ -84,7 +85,7 @@ def chart(
             "tickformatstops": [
                 {"dtickrange": [None, 60_000], "value": "%H:%M:%S"},
                 {"dtickrange": [60_000, 43_200_000], "value": "%H:%M"},
-                {"dtickrange": [43_200_000, None], "value": "%b %d"},
+                {"dtickrange": [43_200_000, None], "value": sentence("figures.axis.day")},
             ],
             "showgrid": True,
             "gridcolor": "rgba(128,128,128,0.18)",
@@ -123,7 +124,11 @@ def time_title(start_ms: int, end_ms: int) -> str:
     """``UTC, 2026-11-20``: the zone, and the days that the ticks leave out."""
     first, last = (f"{time_zone.local(at_ms):%Y-%m-%d}" for at_ms in (start_ms, max(start_ms, end_ms - 1)))
     label = time_zone.label(end_ms)
-    return f"{label}, {first}" if first == last else f"{label}, {first} to {last}"
+    return (
+        f"{label}, {first}"
+        if first == last
+        else f"{label}, {sentence('label.range_words', low=first, high=last)}"
+    )
 
 
 def in_zone(figure: go.Figure, end_ms: int) -> go.Figure:
@@ -206,7 +211,7 @@ def line(
     label: str,
     colour: str,
     *,
-    unit: str,
+    unit: str = "",
     dash: str = "solid",
     **more: object,
 ):
@@ -216,6 +221,8 @@ def line(
     ----------
     minutes : DataFrame
         Without gaps in time: see :func:`gapless`.
+    unit : str, optional
+        A symbol, for the hover text; a word is part of a ``hovertemplate`` instead.
     more
         Of the trace.
     """

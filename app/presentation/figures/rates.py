@@ -35,11 +35,20 @@ def msg_rates_figure(minutes: pd.DataFrame, *, start_ms: int, end_ms: int) -> go
     """Messages per second in, out and acknowledged, and the message limits per second."""
     minutes = gapless(minutes)
     traces = [
-        line(minutes, minutes["in_msg_rate_5m"], "in (published)", IN, unit="msg/s"),
-        line(minutes, minutes["out_msg_rate_5m"], "out (dispatched)", OUT, unit="msg/s"),
+        line(minutes, minutes["in_msg_rate_5m"], sentence("figures.rates.in"), IN, unit="msg/s"),
+        line(minutes, minutes["out_msg_rate_5m"], sentence("figures.rates.out"), OUT, unit="msg/s"),
     ]
     if is_measured(minutes, "ack_msg_rate"):
-        traces.append(line(minutes, minutes["ack_msg_rate"], "acknowledged", ACK, unit="msg/s", dash="dot"))
+        traces.append(
+            line(
+                minutes,
+                minutes["ack_msg_rate"],
+                sentence("figures.rates.acknowledged"),
+                ACK,
+                unit="msg/s",
+                dash="dot",
+            )
+        )
     return _with_limits(traces, minutes, "msg", "msg/s", start_ms, end_ms)
 
 
@@ -47,8 +56,8 @@ def byte_rates_figure(minutes: pd.DataFrame, *, start_ms: int, end_ms: int) -> g
     """Bytes per second in and out, and the byte limits per second."""
     minutes = gapless(minutes)
     traces = [
-        line(minutes, minutes["in_bytes_rate_5m"], "in (published)", IN, unit="B/s"),
-        line(minutes, minutes["out_bytes_rate_5m"], "out (dispatched)", OUT, unit="B/s"),
+        line(minutes, minutes["in_bytes_rate_5m"], sentence("figures.rates.in"), IN, unit="B/s"),
+        line(minutes, minutes["out_bytes_rate_5m"], sentence("figures.rates.out"), OUT, unit="B/s"),
     ]
     return _with_limits(traces, minutes, "bytes", "B/s", start_ms, end_ms)
 
@@ -84,7 +93,7 @@ def _with_limits(traces, minutes, unit: str, unit_words: str, start_ms: int, end
         y_axis |= {"tickmode": "array", "tickvals": list(ticks), "ticktext": list(ticks.values())}
     return chart(
         traces,
-        y_title="bytes per second" if unit == "bytes" else "messages per second",
+        y_title=sentence(f"figures.axis.{unit}_per_second"),
         start_ms=start_ms,
         end_ms=end_ms,
         height_px=270,

@@ -13,6 +13,7 @@ from throttlescope.app.presentation.causes import CAUSES, cause_tip
 from throttlescope.app.presentation.links.subscription import SubscriptionAddress, SubscriptionPartition
 from throttlescope.ingest.core.subscription_name import short_text, subscription_text
 from throttlescope.models.messages.catalogue import sentence
+from throttlescope.models.messages.language import HTML_CODES, STORED_LANGUAGE
 
 
 def cause_badge(word: str, limiter: str | None = None) -> html.Span:
@@ -123,6 +124,40 @@ def subscription_link(row: dict, href: str | None = None) -> dcc.Link:
         className="row-link",
         title=fmt.name(f"{row['cluster']}: {subscription_text(row['topic'], None, row['subscription'])}"),
     )
+
+
+def identity(
+    key: SubscriptionPartition, *more: object, topic: object = None, part: str | None = None
+) -> html.P:
+    """Topic, partition and cluster of a subscription, below its name.
+
+    Parameters
+    ----------
+    more
+        What follows.
+    topic : Component, optional
+        The topic's name, if it is more than text.
+    part : str, optional
+        Which partition, if it is not named as usual.
+    """
+    where = f" · {part or fmt.part_name(key.topic, key.partition)} · "
+    return html.P(
+        [
+            html.Span(f"{sentence('label.topic')} ", className="quiet"),
+            topic or hostile(key.topic),
+            html.Span(where, className="quiet"),
+            html.Span(f"{sentence('label.cluster_heading')} ", className="quiet"),
+            hostile(key.cluster),
+            *synthetic_badge(key.cluster),
+            *more,
+        ],
+        className="identity",
+    )
+
+
+def stored_english(text: str, **properties: object) -> html.Span:
+    """Text that is English in every language: names of checks, what a gate found, columns of tables."""
+    return html.Span(text, lang=HTML_CODES[STORED_LANGUAGE], **properties)
 
 
 def view_link(label: str, href: str, *, chosen: bool, title: str | None = None) -> dcc.Link:

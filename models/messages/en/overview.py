@@ -92,4 +92,10 @@ SENTENCES = {
     "overview.incidents.none": "No limiter or broker affects several subscriptions at once.",
     "overview.incidents.affected.one_topic": "{subscriptions} on 1 topic",
     "overview.incidents.affected.topics": "{subscriptions} on {topics} topics",
+    # Cells and heads.
+    "overview.limits.all": "All limits",
+    "overview.losses.what": "What happens",
+    "overview.worst.trend": "Backlog over the range",
+    "overview.growth": ", {change} in {length}",
+    "overview.places.growth": " {change} in {length}",
 }

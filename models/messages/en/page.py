@@ -44,7 +44,7 @@ SENTENCES = {
     "page.pager.all": "{number} {noun}",
     "page.pager.some": "{first} to {last} of {number} {noun}",
     "page.pager.beyond": "There are {number} {noun}; this page is behind the last.",
-    "page.pager.label": "pages of {noun}",
+    "page.pager.label": "pages of {number} {noun}",
     # What several backlogs share.
     "page.shared.broker": "the broker",
     "page.shared.broker_limiter": "the broker's limit",

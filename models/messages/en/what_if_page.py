@@ -117,4 +117,8 @@ SENTENCES = {
     "what_if_page.search.nothing_enough": "Nothing that was tried is enough within that time.",
     "what_if_page.search.try": "try it in a run",
     "what_if_page.search.drained_after": "Gone after {length}.",
+    # Values, and what a script writes; RUN is put in there.
+    "what_if_page.amount.msg_per_entry": "{value} msg per entry",
+    "what_if_page.search.nothing_changed": "nothing changed",
+    "what_if_page.controls.moves": "The controls move run RUN.",
 }

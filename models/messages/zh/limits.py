@@ -106,4 +106,11 @@ SENTENCES = {
     "limits.changes.set_by_other": "设置者：之前为{before}，现在为{now}",
     "limits.changes.affected.one_topic": "1 个主题上的 {limits} 个限流",
     "limits.changes.affected.topics": "{topics} 个主题上的 {limits} 个限流",
+    "limits.subject": "限流：订阅 ",
+    "limits.answers.of": "{name} 的 {scope}",
+    "limits.changes.kind.raised": "提高",
+    "limits.changes.kind.set": "设置",
+    "limits.changes.kind.removed": "移除",
+    "limits.changes.kind.lowered": "降低",
+    "limits.changes.kind.redefined": "重新定义",
 }

@@ -93,4 +93,8 @@ SENTENCES = {
     "what_if_page.search.nothing_enough": "试过的改动都不能在该时间内做到。",
     "what_if_page.search.try": "在推演中试用",
     "what_if_page.search.drained_after": "{length}后消化完。",
+    # Values, and what a script writes; RUN is put in there.
+    "what_if_page.amount.msg_per_entry": "{value} msg/条目",
+    "what_if_page.search.nothing_changed": "没有改动",
+    "what_if_page.controls.moves": "这些控件改变方案 RUN。",
 }

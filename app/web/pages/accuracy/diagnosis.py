@@ -28,7 +28,7 @@ def _rules_labels() -> dict:
     return {
         "ours": sentence("label.ours"),
         "naive rule": sentence("label.naive_rule"),
-        "rho alone": "rho alone",
+        "rho alone": sentence("accuracy.rho_alone"),
         "Burrow's rules": "Burrow",
         "majority": sentence("label.majority"),
     }

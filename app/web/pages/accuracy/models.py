@@ -81,7 +81,7 @@ def _far_families(found: dict[str, Any]) -> html.Section:
         html.Li(
             [
                 html.Strong(f"{_recordings(figure_text.set_name(name), part)}: "),
-                ", ".join(part["families_too_far"]).replace("_", " ") or "none",
+                ", ".join(part["families_too_far"]).replace("_", " ") or sentence("label.none"),
             ]
         )
         for name, part in found["parts"].items()
@@ -123,7 +123,7 @@ def _within(value: float | str | None, wanted: float) -> bool | None:
 
 def _error(name: str, value: float | str | None) -> str:
     if value is None:
-        return "nothing to compare"
+        return sentence("accuracy.nothing_to_compare")
     if isinstance(value, str):
         return value
     return figure_text.number(value, 2) if name == "events" else figure_text.percent(value)
@@ -239,7 +239,9 @@ def _coverage(title: str, parts: dict[str, Any]) -> html.Div:
 
 
 def _of(count: int, of: int) -> str:
-    return f"{count} of {of} = {figure_text.percent(count / of)}" if of else "nothing to count"
+    if not of:
+        return sentence("accuracy.nothing_to_count")
+    return f"{sentence('label.part_of', part=count, whole=of)} = {figure_text.percent(count / of)}"
 
 
 def anomalies(found: dict[str, Any] | None) -> list:
@@ -247,7 +249,11 @@ def anomalies(found: dict[str, Any] | None) -> list:
     if not found:
         return [_not_shipped("anomalies")]
     kinds = [
-        [kind, f"{one['found']} of {one['events']}", _minutes(one["median_delay_min"])]
+        [
+            kind,
+            sentence("label.part_of", part=one["found"], whole=one["events"]),
+            _minutes(one["median_delay_min"]),
+        ]
         for kind, one in found["kinds"].items()
     ]
     return [
@@ -292,19 +298,19 @@ def _anomaly_targets(found: dict[str, Any]) -> html.Section:
     rows = [
         [
             sentence("label.event_wise_f1"),
-            f"at least {wanted['f1']:g}",
+            sentence("accuracy.at_least", value=f"{wanted['f1']:g}"),
             figure_text.number(ours["f1"]),
             figure_text.met(met["f1"]),
         ],
         [
             sentence("accuracy.anomalies.false_alarms"),
-            f"at most {wanted['false_per_week']:g}",
+            sentence("accuracy.at_most", value=f"{wanted['false_per_week']:g}"),
             false_alarms,
             figure_text.met(met["false_per_week"]),
         ],
         [
             sentence("label.median_delay"),
-            f"at most {wanted['delay_min']:g} min",
+            sentence("accuracy.at_most", value=_minutes(wanted["delay_min"])),
             _minutes(ours["median_delay_min"]),
             figure_text.met(met["delay"]),
         ],
@@ -352,7 +358,7 @@ def _scores(title: str, rows: dict[str, Any]) -> html.Div:
 
 
 def _minutes(value: float | None) -> str:
-    return "none found" if value is None else f"{value:g} min"
+    return sentence("accuracy.none_found") if value is None else sentence("accuracy.minutes", minutes=value)
 
 
 def _not_shipped(model: str):

@@ -27,8 +27,8 @@ def rules() -> list:
             sentence_parts(
                 message(
                     "accuracy.rules",
-                    rules=html.Strong(f"Rules {RULES_VERSION}"),
-                    blind_spots=dcc.Link("blind spots", href=DataAddress("blind").href()),
+                    rules=html.Strong(sentence("label.rules_version", version=RULES_VERSION)),
+                    blind_spots=dcc.Link(sentence("accuracy.blind_spots"), href=DataAddress("blind").href()),
                 )
             )
         ),
@@ -89,7 +89,7 @@ def _truth_table() -> html.Section:
             _any(row.activities),
             _any(row.queues),
             cause_badge(row.cause),
-            row.grade or "none",
+            row.grade or sentence("label.none"),
             _long(row.why),
         ]
         for row in TABLE
@@ -116,7 +116,11 @@ def _truth_table() -> html.Section:
 
 def _confidence() -> html.Section:
     rows = [
-        [grade or "unknown", fmt.percent(value), sentence(f"accuracy.grade.{grade or 'none'}")]
+        [
+            grade or sentence("label.unknown_heading"),
+            fmt.percent(value),
+            sentence(f"accuracy.grade.{grade or 'none'}"),
+        ]
         for grade, value in CONFIDENCE_OF_GRADE.items()
     ]
     flaws = [f"{name.replace('_', ' ')} x {factor:g}" for name, factor in FLAWS.items()]
@@ -158,7 +162,7 @@ def _thresholds() -> html.Section:
 
 
 def _any(words: str) -> str:
-    return "any" if words == "*" else words.replace(" ", " or ")
+    return sentence("accuracy.any") if words == "*" else words.replace(" ", sentence("label.or"))
 
 
 def _side(cause: str) -> str:

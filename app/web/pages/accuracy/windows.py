@@ -84,8 +84,12 @@ def calibration(part: dict[str, Any]) -> html.Section:
         )
     figure = calibration_figure(bins)
     rows = [
-        [prefix + one["name"], figure_text.percent(one["stated"]), figure_text.share(one["right"])]
-        for prefix, group in (("confidence ", bins), ("grade ", part["calibration"]["grades"]))
+        [
+            sentence(f"accuracy.{kind}_of", name=one["name"]),
+            figure_text.percent(one["stated"]),
+            figure_text.share(one["right"]),
+        ]
+        for kind, group in (("confidence", bins), ("grade", part["calibration"]["grades"]))
         for one in group
     ]
     return section(
@@ -155,8 +159,8 @@ def verdict_times(part: dict[str, Any]) -> html.Section:
     rows = [
         [
             sentence(f"accuracy.delay.{name}"),
-            figure_text.seconds(one["median_s"]) if one["changes"] else figure_text.NOT,
-            figure_text.seconds(one["p90_s"]) if one["changes"] else figure_text.NOT,
+            figure_text.seconds(one["median_s"]) if one["changes"] else fmt.missing(),
+            figure_text.seconds(one["p90_s"]) if one["changes"] else fmt.missing(),
             fmt.exact(one["changes"]),
             fmt.exact(one["never"]),
         ]
@@ -170,7 +174,7 @@ def verdict_times(part: dict[str, Any]) -> html.Section:
                 (
                     sentence("label.right"),
                     sentence("label.median"),
-                    "90th percentile",
+                    sentence("accuracy.percentile_90"),
                     sentence("label.changes"),
                     sentence("label.never_right"),
                 ),

@@ -65,8 +65,8 @@ def layout(address: AlertsAddress | None, _query: str | None) -> html.Div:
                         sentence("label.preview"), id="alerts-run", className="run-button", type="button"
                     ),
                     *running_words("alerts-content"),
-                    time_box("alerts-from", "from"),
-                    time_box("alerts-to", "to"),
+                    time_box("alerts-from", sentence("label.from_box")),
+                    time_box("alerts-to", sentence("label.to_box")),
                     html.Span(id="alerts-size", className="quiet", role="status"),
                 ],
                 className="typed-row",
@@ -147,7 +147,7 @@ def _parts(access: PromqlAccess, reader: LakeReader, address: AlertsAddress) -> 
     except ApiError as error:
         return _busy(error), None
     if view is None:
-        return no_samples(access.queries.lake.root, ", so no rule can be evaluated"), None
+        return no_samples(access.queries.lake.root, sentence("alerts.no_samples")), None
     return page(view, access), (view.start_ms, view.end_ms)
 
 

@@ -85,7 +85,11 @@ def _numbers(view: Overview, words: list[str]) -> html.Details:
         [
             html.Summary(sentence("overview.timeline.numbers")),
             plain_table(
-                (f"Time, {fmt.zone_of(view.end_ms)}", "Subscription partitions", "Backlog, entries"),
+                (
+                    sentence("label.time_in_zone", zone=fmt.zone_of(view.end_ms)),
+                    sentence("label.subscription_partitions"),
+                    sentence("label.backlog_entries_title"),
+                ),
                 [_row(view, one, words) for one in bins],
             ),
         ],

@@ -48,7 +48,7 @@ def layout(_address: OverviewAddress | None, _query: str | None) -> html.Div:
         [
             html.Div(
                 [
-                    html.H1(TITLE),
+                    html.H1(sentence("label.page.overview")),
                     html.Div(id="overview-freshness", className="freshness"),
                     choice("overview", "clusters"),
                 ],
@@ -112,7 +112,7 @@ def parts(reader: LakeReader, address: OverviewAddress) -> tuple[html.Div, Seque
 def page(reader: LakeReader, address: OverviewAddress | None = None) -> html.Div:
     """What a person reads on it, in one piece."""
     content, line, _ = parts(reader, address or OverviewAddress())
-    return html.Div([html.H1(TITLE), html.Div(line), content])
+    return html.Div([html.H1(sentence("label.page.overview")), html.Div(line), content])
 
 
 def _content(view: Overview | None, has_verdicts: bool, lake_path: str) -> html.Div:

@@ -42,7 +42,7 @@ def table(view: QueryView) -> list:
     answer = view.answer
     at = fmt.moment(view.end_ms)
     if answer.kind == "string":
-        return [html.P(["A string: ", html.Code(fmt.name(answer.text, 2_000))])]
+        return [html.P([sentence("promql.string"), html.Code(fmt.name(answer.text, 2_000))])]
     found = answer_table(answer, most=_ROWS)
     if not found.lines:
         return [_empty(sentence("promql.empty.at", at=at, newest=fmt.moment(view.newest_ms)))]

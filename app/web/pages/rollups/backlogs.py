@@ -63,7 +63,7 @@ def _counted(view: RollupView) -> str:
             total=total,
             open=still_open,
             partitions=partitions,
-            causes=causes or "nothing named",
+            causes=causes or sentence("rollups.backlogs.nothing_named"),
         )
     return sentence(
         "rollups.backlogs.counted_largest",
@@ -71,7 +71,7 @@ def _counted(view: RollupView) -> str:
         open=still_open,
         partitions=partitions,
         largest=fmt.exact(len(view.episodes)),
-        causes=causes or "nothing named",
+        causes=causes or sentence("rollups.backlogs.nothing_named"),
     )
 
 

@@ -16,8 +16,6 @@ from throttlescope.app.web.data.latest import RECENT_MS
 from throttlescope.app.web.data.newest import RECENT, CauseCount, ClusterFreshness
 from throttlescope.models.messages.catalogue import sentence
 
-_RECENT = fmt.duration(RECENT_MS)
-
 
 def cards(counts: list[CauseCount], address: SubscriptionsAddress) -> html.Nav:
     """One card per cause with its counts, the view's first; a click adds the cause to the filter, or removes it."""
@@ -30,7 +28,10 @@ def cards(counts: list[CauseCount], address: SubscriptionsAddress) -> html.Nav:
 
 def _card(count: CauseCount, address: SubscriptionsAddress) -> dcc.Link:
     cause = CAUSES[count.cause]
-    pairs = [(count.now, "now"), (count.recent, f"in {_RECENT}")]
+    pairs = [
+        (count.now, sentence("label.now")),
+        (count.recent, sentence("label.in_past", length=fmt.duration(RECENT_MS))),
+    ]
     if address.view == RECENT:
         pairs.reverse()
     (first, first_when), (second, second_when) = pairs
@@ -84,5 +85,10 @@ def status(address: SubscriptionsAddress, freshness: ClusterFreshness, total: in
     parts = [sentence(f"subscriptions.status.all.{plural}", shown=fmt.exact(total))]
     if hidden:
         text = sentence("subscriptions.status.hidden", number=fmt.exact(hidden))
-        parts += [f" {text} ", dcc.Link("Show them", href=replace(address, own_topics=True).href())]
+        parts += [
+            f" {text} ",
+            dcc.Link(
+                sentence("subscriptions.status.show_hidden"), href=replace(address, own_topics=True).href()
+            ),
+        ]
     return parts

@@ -40,7 +40,11 @@ def controls(observed: Observed, scales: Mapping[str, Scale], text: str) -> html
         sentence("label.change"),
         [
             html.P(
-                [html.Span(id="what-if-moves"), " ", sentence("what_if_page.controls.hint")],
+                [
+                    html.Span(id="what-if-moves", **{"data-words": sentence("what_if_page.controls.moves")}),
+                    " ",
+                    sentence("what_if_page.controls.hint"),
+                ],
                 className="facts",
             ),
             *there,
@@ -130,7 +134,7 @@ def _plain(scale: Scale) -> str:
     """The placeholder of an empty field."""
     if scale.now is None:
         return (
-            "none"
+            sentence("label.none")
             if scale.liftable
             else "-"
             if scale.key.endswith("period_s")

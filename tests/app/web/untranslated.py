@@ -1,0 +1,184 @@
+"""English words on pages that are shown in another language. In: a page of a browser, and the names in a lake. Out: what was found, and where.
+
+Two views of a page are read. What the server sends has every text, also those that nobody sees yet: tooltips, choices of a list, hover texts of
+charts, rows of tables. What the browser shows has the texts of scripts and libraries too.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator
+from html import unescape
+
+from throttlescope.ingest.lake import Lake
+
+#: Elements whose content is the same in every language: commands, queries, keys, names of a cluster.
+_SAME = {"Code", "CodeHighlight", "Pre", "Kbd", "Bdi", "Textarea", "Store"}
+#: Properties that a person reads, of components, of columns and of charts.
+_READ = {
+    "aria-label", "alt", "copiedChildren", "description", "headerName", "headerTooltip", "hovertemplate", "hovertext", "label", "name",
+    "placeholder", "text", "ticktext", "title", "categoryarray",
+}  # fmt: skip
+#: Of a figure, what nobody reads.
+_UNREAD = {
+    "template",
+    "meta",
+    "config",
+    "style",
+    "href",
+    "className",
+    "dashGridOptions",
+    "eventListeners",
+    "icon",
+}
+#: Columns whose cells are names of a cluster or addresses.
+_NAMES = re.compile(
+    r"(^|_)(href|id|mark|colour|trend)$|^(subscription|topic|cluster|owner|namespace|broker|extra|place)$"
+)
+
+#: Words that Chinese texts have as well: products, formats, units, and terms of docs/background/zh-terms.md that are not translated.
+ALLOWED = {
+    "throttlescope", "Apache", "Pulsar", "Prometheus", "PromQL", "Spark", "Delta", "TDMQ", "Burrow", "Alertmanager", "Grafana", "English",
+    "JSON", "CSV", "YAML", "PNG", "SVG", "Parquet", "HTTP", "UTC", "TTL", "API", "admin", "Excel", "Wilson", "Kaplan", "Meier", "Brier",
+    "broker", "bookie", "ledger", "key", "schema", "permit", "msg", "KiB", "MiB", "GiB", "Enter", "Ctrl", "Space", "rho", "URL", "DIR",
+}  # fmt: skip
+#: A word; with a dot, a slash, an underscore or an equals sign in it, it is a name of a metric, a setting, a file or an address.
+_TOKEN = re.compile(r"[A-Za-z0-9_./:#%=~\-\[\]{}()<>\"'*+@|]+", re.A)
+_WORD = re.compile(r"[A-Za-z]{2,}")
+_CODE_LIKE = re.compile(r"[a-z0-9][_./:=#][A-Za-z0-9]|--[a-z]|^-[a-z]\b|[a-z][A-Z]|%\{")
+_TAGS = re.compile(r"<[^<>]*>")
+
+
+def names_of(lake: Lake) -> set[str]:
+    """What clusters call their things."""
+    columns = ["cluster", "topic", "subscription"]
+    rows = lake.read("verdict_latest", columns=columns).to_pylist()
+    found = {str(value) for row in rows for value in row.values()}
+    return found | {part for name in found for part in re.split(r"[/:]+", name.removeprefix("persistent://"))}
+
+
+def english_words(text: str, names: Iterable[str] = ()) -> list[str]:
+    """Words of a text that should have been translated."""
+    text = unescape(_TAGS.sub(" ", text))
+    for name in sorted(names, key=len, reverse=True):
+        if len(name) > 1:
+            text = re.sub(rf"(?<![A-Za-z0-9]){re.escape(name)}(?![A-Za-z0-9])", " ", text)
+    return [
+        word
+        for token in _TOKEN.findall(text)
+        if not _CODE_LIKE.search(token)
+        for word in _WORD.findall(token)
+        if word not in ALLOWED
+    ]
+
+
+def sent_texts(part: object, where: str = "") -> Iterator[tuple[str, str]]:
+    """Texts of what the server sends: place and text; ``part`` is a component, a list of them, or a response with properties."""
+    if isinstance(part, str):
+        yield where, part
+    elif isinstance(part, list):
+        for one in part:
+            yield from sent_texts(one, where)
+    elif isinstance(part, dict) and {"type", "props", "namespace"} <= part.keys():
+        if part["type"] in _SAME or "lang" in part["props"]:
+            return
+        props = part["props"]
+        place = f"{where} {part['type']}{'#' + str(props['id']) if 'id' in props else ''}".strip()
+        yield from _texts_of_properties(props, place)
+    elif isinstance(part, dict):
+        yield from _texts_of_properties(part, where)
+
+
+def _texts_of_properties(props: dict, where: str) -> Iterator[tuple[str, str]]:
+    for name, value in props.items():
+        place = f"{where}.{name}"
+        if name in _UNREAD or value is None:
+            continue
+        if name in _READ and isinstance(value, list):
+            yield from ((place, one) for one in _flat(value) if isinstance(one, str))
+        elif name == "children" or (name in _READ and not isinstance(value, dict)):
+            yield from sent_texts(value, place)
+        elif name == "rowData":
+            yield from (
+                (f"{place}[{column}]", cell)
+                for row in value
+                for column, cell in row.items()
+                if isinstance(cell, str) and not _NAMES.search(column)
+            )
+        elif name == "customdata":
+            yield from ((place, one) for one in _flat(value) if isinstance(one, str))
+        elif isinstance(value, dict):
+            yield from _texts_of_properties(value, place)
+        elif isinstance(value, list) and value and isinstance(value[0], dict):
+            for one in value:
+                yield from sent_texts(one, place)
+
+
+def _flat(values: list) -> Iterator[object]:
+    for value in values:
+        if isinstance(value, list):
+            yield from _flat(value)
+        else:
+            yield value
+
+
+SHOWN_TEXTS = """() => {
+    const found = [];
+    const same = 'script, style, code, pre, kbd, bdi, textarea, [lang]:not(html), .ag-body [col-id=subscription], .ag-body [col-id=topic]';
+    const place = (element) => {
+        const parts = [];
+        for (let one = element; one && one !== document.body && parts.length < 4; one = one.parentElement) {
+            parts.unshift(one.id ? '#' + one.id : one.tagName.toLowerCase() + (one.classList.length ? '.' + one.classList[0] : ''));
+            if (one.id) break;
+        }
+        return parts.join(' ');
+    };
+    const walker = document.createTreeWalker(document.documentElement, NodeFilter.SHOW_TEXT);
+    for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+        const element = node.parentElement;
+        if (node.data.trim() && !element.closest(same)) found.push([place(element), node.data]);
+    }
+    for (const name of ['title', 'aria-label', 'placeholder', 'alt', 'aria-description']) {
+        for (const element of document.querySelectorAll('[' + name + ']')) {
+            if (!element.closest(same) && element.getAttribute(name).trim()) found.push([place(element) + '@' + name, element.getAttribute(name)]);
+        }
+    }
+    return found;
+}"""
+
+
+class Untranslated:
+    """What a page of a browser has in English, in all that it was sent and shows.
+
+    Parameters
+    ----------
+    page : playwright.sync_api.Page
+        Before it has opened anything.
+    names : collection of str
+        Of the lake's clusters; no words.
+    """
+
+    def __init__(self, page, names: Iterable[str]) -> None:
+        self._page, self._names, self._sent = page, set(names), []
+        page.on("response", self._keep)
+
+    def _keep(self, response) -> None:
+        if "_dash-update-component" in response.url or response.url.endswith("_dash-layout"):
+            self._sent.append(response)
+
+    def found(self) -> list[str]:
+        """Place, words and text of each finding so far, each once."""
+        texts = [("shown: " + where, text) for where, text in self._page.evaluate(SHOWN_TEXTS)]
+        for response in self._sent:
+            body = json.loads(response.text() or "{}")
+            texts += [("sent: " + where, text) for where, text in sent_texts(body.get("response", body))]
+        self._sent.clear()
+        lines = {}
+        for where, text in texts:
+            words = english_words(text, self._names)
+            if words:
+                lines.setdefault(
+                    (text, where.split(":")[0]), f"{where}: {' '.join(words)!r} in {text[:200]!r}"
+                )
+        return sorted(lines.values())
