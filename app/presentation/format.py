@@ -162,7 +162,7 @@ def quantity(value: float | None, unit: str | None) -> str:
         return duration(value * 1000)
     if unit == "ms":
         return duration(value)
-    return f"{short(value)}{_SPACE}{name(unit)}" if unit else short(value)
+    return f"{short(value)}{_SPACE}{words().nouns.get(unit) or name(unit)}" if unit else short(value)
 
 
 def name(text: str, limit: int = 200) -> str:

@@ -21,6 +21,7 @@ from throttlescope.ingest.core.subscription_name import remote_cluster
 from throttlescope.models.diagnosis.thresholds import READ_BATCH_ENTRIES_5, READ_SIZE_BYTES
 from throttlescope.models.messages.catalogue import sentence
 from throttlescope.models.messages.limiting import limiter
+from throttlescope.models.messages.units import plural
 
 
 @dataclass(frozen=True)
@@ -106,7 +107,10 @@ class KnownLimit:
         if self.unit == "bytes":
             period, planned = fmt.size(self.rate), fmt.size(self.planned)
         else:
-            period, planned = fmt.exact(self.rate), f"{self.planned}\N{NO-BREAK SPACE}{self.counts}"
+            period, planned = (
+                fmt.exact(self.rate),
+                f"{self.planned}\N{NO-BREAK SPACE}{plural(self.counts, self.planned)}",
+            )
         if self.events_prove:
             return sentence("known_limits.evidence", period=period, planned=planned)
         return sentence("known_limits.no_evidence", period=period, planned=planned)

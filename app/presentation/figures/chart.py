@@ -17,6 +17,7 @@ from throttlescope.app.presentation.figures.downsampling import kept
 from throttlescope.app.presentation.figures.traces import figure_of, scatter
 from throttlescope.ingest.core.times import MINUTE_MS
 from throttlescope.models.messages.catalogue import sentence
+from throttlescope.models.messages.language import HTML_CODES, current
 
 #: After Okabe and Ito, toned so that lines keep 3:1 on white and on dark grey; one meaning in every chart.
 IN, OUT, ACK, ALL = "#B97F00", "#1F83C6", "#009E73", "#7A7F87"
@@ -43,6 +44,33 @@ CONFIG = {
     "doubleClick": "reset",
     "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d"],
 }
+
+
+#: What the script of Plotly says by itself, in its own words.
+_BUTTONS = {
+    "save": "Download plot as a PNG",
+    "zoom": "Zoom",
+    "pan": "Pan",
+    "zoom_in": "Zoom in",
+    "zoom_out": "Zoom out",
+    "reset": "Reset axes",
+    "back": "Double-click to zoom back out",
+    "taking": "Taking snapshot - this may take a few seconds",
+    "saved": "Snapshot succeeded",
+}
+
+
+def graph_config(**more: object) -> dict:
+    """How a chart behaves, with Plotly's buttons in the current language; ``more`` of its configuration."""
+    language = HTML_CODES[current()]
+    dictionary = {words: sentence(f"figures.button.{name}") for name, words in _BUTTONS.items()}
+    # Dates on axes are written by the figure; without a format of its own a language would have none.
+    return {
+        **CONFIG,
+        "locale": language,
+        "locales": {language: {"dictionary": dictionary, "format": {}}},
+        **more,
+    }
 
 
 def chart(

@@ -68,7 +68,8 @@ def _label(word: str) -> str:
 
 
 def _hover(true: str, named: str, count: int, total: int) -> str:
-    values = {"cause": CAUSES[true].label, "count": count, "total": total}
+    cause = CAUSES[true].label
     if true == named:
-        return sentence("figures.confusion.right", **values)
-    return sentence("figures.confusion.wrong", named=CAUSES[named].label, **values)
+        return sentence("figures.confusion.right", cause=cause, count=count, total=total)
+    other = CAUSES[named].label
+    return sentence("figures.confusion.wrong", cause=cause, count=count, total=total, named=other)

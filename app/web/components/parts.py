@@ -160,6 +160,16 @@ def stored_english(text: str, **properties: object) -> html.Span:
     return html.Span(text, lang=HTML_CODES[STORED_LANGUAGE], **properties)
 
 
+def run_state(word: str) -> tuple[str, str, str]:
+    """How a run ended: a mark, a word and the class of its colour."""
+    states = {
+        "done": ("✓", sentence("label.done"), "good"),
+        "failed": ("✖", sentence("label.failed"), "bad"),
+        "gated": ("■", sentence("label.stopped_by_a_gate"), "bad"),
+    }
+    return states.get(word, ("?", fmt.name(word, 40), "open"))
+
+
 def view_link(label: str, href: str, *, chosen: bool, title: str | None = None) -> dcc.Link:
     """One of several views of the same data; they are next to each other in an element of class ``views``."""
     more = {"title": title} if title else {}

@@ -212,6 +212,6 @@ SENTENCES = {
     "accuracy.blind_spots": "blind spots",
     "accuracy.any": "any",
     "accuracy.percentile_90": "90th percentile",
-    "accuracy.confidence_of": "confidence {name}",
-    "accuracy.grade_of": "grade {name}",
+    "accuracy.windows_of.confidence": "confidence {name}",
+    "accuracy.windows_of.grade": "grade {name}",
 }

@@ -85,4 +85,13 @@ SENTENCES = {
     "figures.anomaly.usual": "usual (3 sigmas)",
     "figures.anomaly.expected": "expected",
     "figures.anomaly.anomaly": "anomaly",
+    "figures.button.save": "Download plot as a PNG",
+    "figures.button.zoom": "Zoom",
+    "figures.button.pan": "Pan",
+    "figures.button.zoom_in": "Zoom in",
+    "figures.button.zoom_out": "Zoom out",
+    "figures.button.reset": "Reset axes",
+    "figures.button.back": "Double-click to zoom back out",
+    "figures.button.taking": "Taking snapshot - this may take a few seconds",
+    "figures.button.saved": "Snapshot succeeded",
 }

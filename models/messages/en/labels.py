@@ -797,4 +797,6 @@ SENTENCES = {
     "label.from_box": "from",
     "label.to_box": "to",
     "label.unit.entries": "entries",
+    "label.likely_range": "{likely} ({range})",
+    "label.then_also": "{first}; {more}",
 }

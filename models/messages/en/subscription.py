@@ -224,4 +224,6 @@ SENTENCES = {
     "subscription.changes.side.before_assumed": "before ({length}, limit assumed)",
     "subscription.changes.side.after": "after ({length})",
     "subscription.changes.side.after_assumed": "after ({length}, limit assumed)",
+    "subscription.answer.inputs": "inputs",
+    "subscription.answer.label": "answer",
 }

@@ -172,6 +172,6 @@ SENTENCES = {
     "accuracy.blind_spots": "盲点",
     "accuracy.any": "任意",
     "accuracy.percentile_90": "第 90 百分位数",
-    "accuracy.confidence_of": "置信度 {name}",
-    "accuracy.grade_of": "等级 {name}",
+    "accuracy.windows_of.confidence": "置信度 {name}",
+    "accuracy.windows_of.grade": "等级 {name}",
 }

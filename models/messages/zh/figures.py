@@ -83,4 +83,13 @@ SENTENCES = {
     "figures.anomaly.usual": "常见范围（3 个标准差）",
     "figures.anomaly.expected": "预期值",
     "figures.anomaly.anomaly": "异常",
+    "figures.button.save": "将图下载为 PNG",
+    "figures.button.zoom": "缩放",
+    "figures.button.pan": "平移",
+    "figures.button.zoom_in": "放大",
+    "figures.button.zoom_out": "缩小",
+    "figures.button.reset": "重置坐标轴",
+    "figures.button.back": "双击恢复全部范围",
+    "figures.button.taking": "正在生成图片，可能需要几秒",
+    "figures.button.saved": "图片已生成",
 }

@@ -797,4 +797,6 @@ SENTENCES = {
     "label.from_box": "从",
     "label.to_box": "到",
     "label.unit.entries": "条目",
+    "label.likely_range": "{likely}（{range}）",
+    "label.then_also": "{first}；{more}",
 }

@@ -185,4 +185,6 @@ SENTENCES = {
     "subscription.changes.side.before_assumed": "改动前（{length}，阈值为假定）",
     "subscription.changes.side.after": "改动后（{length}）",
     "subscription.changes.side.after_assumed": "改动后（{length}，阈值为假定）",
+    "subscription.answer.inputs": "输入数据",
+    "subscription.answer.label": "结论",
 }

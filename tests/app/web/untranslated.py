@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from html import unescape
 
+from throttlescope.ingest.contracts import TABLES
+from throttlescope.ingest.contracts.vocabulary import CAUSES
 from throttlescope.ingest.lake import Lake
 
 #: Elements whose content is the same in every language: commands, queries, keys, names of a cluster.
@@ -42,25 +44,29 @@ ALLOWED = {
     "throttlescope", "Apache", "Pulsar", "Prometheus", "PromQL", "Spark", "Delta", "TDMQ", "Burrow", "Alertmanager", "Grafana", "English",
     "JSON", "CSV", "YAML", "PNG", "SVG", "Parquet", "HTTP", "UTC", "TTL", "API", "admin", "Excel", "Wilson", "Kaplan", "Meier", "Brier",
     "broker", "bookie", "ledger", "key", "schema", "permit", "msg", "KiB", "MiB", "GiB", "Enter", "Ctrl", "Space", "rho", "URL", "DIR",
+    "csv", "parquet", "notebook", "Exclusive", "Failover", "Shared", "serve",
 }  # fmt: skip
 #: A word; with a dot, a slash, an underscore or an equals sign in it, it is a name of a metric, a setting, a file or an address.
 _TOKEN = re.compile(r"[A-Za-z0-9_./:#%=~\-\[\]{}()<>\"'*+@|]+", re.A)
 _WORD = re.compile(r"[A-Za-z]{2,}")
 _CODE_LIKE = re.compile(r"[a-z0-9][_./:=#][A-Za-z0-9]|--[a-z]|^-[a-z]\b|[a-z][A-Z]|%\{")
+_COMMAND = re.compile(r"throttlescope( [a-z-]+)+")
 _TAGS = re.compile(r"<[^<>]*>")
 
 
 def names_of(lake: Lake) -> set[str]:
-    """What clusters call their things."""
-    columns = ["cluster", "topic", "subscription"]
-    rows = lake.read("verdict_latest", columns=columns).to_pylist()
+    """What clusters call their things, and names of commands and columns, which evidence and runs show."""
+    rows = lake.read("verdict_latest", columns=["cluster", "topic", "subscription"]).to_pylist()
     found = {str(value) for row in rows for value in row.values()}
-    return found | {part for name in found for part in re.split(r"[/:]+", name.removeprefix("persistent://"))}
+    parts = {part for name in found for part in re.split(r"[/:]+", name.removeprefix("persistent://"))}
+    commands = {row["command"] for row in lake.read("ingest_runs", columns=["command"]).to_pylist()}
+    columns = {column.name for column in TABLES["signals"].columns}
+    return found | parts | commands | columns
 
 
 def english_words(text: str, names: Iterable[str] = ()) -> list[str]:
     """Words of a text that should have been translated."""
-    text = unescape(_TAGS.sub(" ", text))
+    text = _COMMAND.sub(" ", unescape(_TAGS.sub(" ", text)))
     for name in sorted(names, key=len, reverse=True):
         if len(name) > 1:
             text = re.sub(rf"(?<![A-Za-z0-9]){re.escape(name)}(?![A-Za-z0-9])", " ", text)
@@ -107,7 +113,8 @@ def _texts_of_properties(props: dict, where: str) -> Iterator[tuple[str, str]]:
                 if isinstance(cell, str) and not _NAMES.search(column)
             )
         elif name == "customdata":
-            yield from ((place, one) for one in _flat(value) if isinstance(one, str))
+            # What a click leads to has names of causes.
+            yield from ((place, one) for one in _flat(value) if isinstance(one, str) and one not in CAUSES)
         elif isinstance(value, dict):
             yield from _texts_of_properties(value, place)
         elif isinstance(value, list) and value and isinstance(value[0], dict):
@@ -126,6 +133,7 @@ def _flat(values: list) -> Iterator[object]:
 SHOWN_TEXTS = """() => {
     const found = [];
     const same = 'script, style, code, pre, kbd, bdi, textarea, [lang]:not(html), .ag-body [col-id=subscription], .ag-body [col-id=topic]';
+    const isShown = (element) => element.getClientRects().length > 0;
     const place = (element) => {
         const parts = [];
         for (let one = element; one && one !== document.body && parts.length < 4; one = one.parentElement) {
@@ -137,11 +145,11 @@ SHOWN_TEXTS = """() => {
     const walker = document.createTreeWalker(document.documentElement, NodeFilter.SHOW_TEXT);
     for (let node = walker.nextNode(); node; node = walker.nextNode()) {
         const element = node.parentElement;
-        if (node.data.trim() && !element.closest(same)) found.push([place(element), node.data]);
+        if (node.data.trim() && isShown(element) && !element.closest(same)) found.push([place(element), node.data]);
     }
     for (const name of ['title', 'aria-label', 'placeholder', 'alt', 'aria-description']) {
         for (const element of document.querySelectorAll('[' + name + ']')) {
-            if (!element.closest(same) && element.getAttribute(name).trim()) found.push([place(element) + '@' + name, element.getAttribute(name)]);
+            if (isShown(element) && !element.closest(same) && element.getAttribute(name).trim()) found.push([place(element) + '@' + name, element.getAttribute(name)]);
         }
     }
     return found;

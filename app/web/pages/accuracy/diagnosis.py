@@ -98,9 +98,9 @@ def _targets(found: dict[str, Any]) -> html.Section:
         [
             f"{target['what'][:1].upper()}{target['what'][1:]}",
             target["wanted"],
-            html.Strong(target["measured"].get(judge, figure_text.NOT)),
+            html.Strong(target["measured"].get(judge, fmt.missing())),
             figure_text.met(target["met"]),
-            *(html.Span(target["measured"].get(name, figure_text.NOT), className="quiet") for name in others),
+            *(html.Span(target["measured"].get(name, fmt.missing()), className="quiet") for name in others),
         ]
         for target in targets
     ]

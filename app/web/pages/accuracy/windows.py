@@ -9,7 +9,7 @@ from dash import dcc, html
 from throttlescope.app.presentation import format as fmt
 from throttlescope.app.presentation.causes import CAUSES
 from throttlescope.app.presentation.figures.calibration import calibration_figure
-from throttlescope.app.presentation.figures.chart import CONFIG
+from throttlescope.app.presentation.figures.chart import graph_config
 from throttlescope.app.presentation.figures.confusion import confusion_figure
 from throttlescope.app.web.components.parts import cause_badge, plain_table, save_buttons, section
 from throttlescope.app.web.pages.accuracy import figure_text
@@ -22,7 +22,7 @@ def confusion_matrix(part: dict[str, Any]) -> html.Section:
     graph = dcc.Graph(
         id="method-confusion",
         figure=figure,
-        config={**CONFIG, "displayModeBar": False},
+        config=graph_config(displayModeBar=False),
         style={"height": figure.layout.height},
         className="matrix",
     )
@@ -85,7 +85,7 @@ def calibration(part: dict[str, Any]) -> html.Section:
     figure = calibration_figure(bins)
     rows = [
         [
-            sentence(f"accuracy.{kind}_of", name=one["name"]),
+            sentence(f"accuracy.windows_of.{kind}", name=one["name"]),
             figure_text.percent(one["stated"]),
             figure_text.share(one["right"]),
         ]
@@ -98,7 +98,7 @@ def calibration(part: dict[str, Any]) -> html.Section:
             html.Div(
                 [
                     dcc.Graph(
-                        id="method-calibration", figure=figure, config={**CONFIG, "displayModeBar": False},
+                        id="method-calibration", figure=figure, config=graph_config(displayModeBar=False),
                         style={"height": figure.layout.height},
                     ),
                     plain_table((sentence("label.windows_of"), sentence("label.stated"), sentence("label.right")), rows),

@@ -27,7 +27,14 @@ from throttlescope.app.web.components.form_inputs import (
     stores,
     time_box,
 )
-from throttlescope.app.web.components.parts import cause_badge, copy_button, plain_table, section, view_link
+from throttlescope.app.web.components.parts import (
+    cause_badge,
+    copy_button,
+    plain_table,
+    section,
+    stored_english,
+    view_link,
+)
 from throttlescope.app.web.components.range_bar import range_bar
 from throttlescope.app.web.components.sentence_parts import sentence_parts
 from throttlescope.app.web.components.shell import panel, skeleton
@@ -212,7 +219,7 @@ def _exported(view: AlertPreview) -> html.Section:
     rows = [
         [
             dcc.Link(one.name, href=AlertsAddress(one.name, None, view.start_ms, view.end_ms).href()),
-            ", ".join(one.severities),
+            stored_english(", ".join(one.severities)),
             cause_badge(one.cause) if one.cause in CAUSES else no_cause,
             html.Span(one.first_action, className="alerts-first"),
         ]

@@ -9,7 +9,7 @@ from dash import dcc, html
 
 from throttlescope.app.presentation import format as fmt
 from throttlescope.app.presentation.figures.anomaly import anomaly_figure
-from throttlescope.app.presentation.figures.chart import CONFIG
+from throttlescope.app.presentation.figures.chart import graph_config
 from throttlescope.app.web.address.anomalies import AnomaliesAddress
 from throttlescope.app.web.components.chart_key import PageKey
 from throttlescope.app.web.components.parts import cause_badge, hostile, save_buttons, section
@@ -92,7 +92,7 @@ def _chart(row: dict, minutes: pd.DataFrame, found: UsualBand | None):
     graph = dcc.Graph(
         id={"type": "anomaly-chart", "panel": "opened"},
         figure=figure,
-        config={**CONFIG, "toImageButtonOptions": {"filename": "throttlescope-anomaly"}},
+        config=graph_config(toImageButtonOptions={"filename": "throttlescope-anomaly"}),
         style={"height": figure.layout.height},
     )
     return html.Div([*words, graph])

@@ -10,22 +10,12 @@ from dash import dcc, html
 from throttlescope.app.presentation import format as fmt
 from throttlescope.app.web.address.data_quality import DataAddress
 from throttlescope.app.web.components.pager import pager
-from throttlescope.app.web.components.parts import hostile, plain_table, section
+from throttlescope.app.web.components.parts import hostile, plain_table, run_state, section
 from throttlescope.app.web.components.shell import panel
 from throttlescope.app.web.data.quality import PAGE_ROWS, Rows
 from throttlescope.models.messages import units
 from throttlescope.models.messages.catalogue import sentence
 from throttlescope.models.messages.language import HTML_CODES, STORED_LANGUAGE
-
-
-def _status() -> dict:
-    """How a run ended: a mark and a word."""
-    return {
-        "done": ("✓", sentence("label.done"), "good"),
-        "failed": ("✖", sentence("label.failed"), "bad"),
-        "gated": ("■", sentence("label.stopped_by_a_gate"), "bad"),
-    }
-
 
 #: How much of the details of a run is shown: entries of a list, levels, entries that are not folded.
 _MOST_ENTRIES, _DEEPEST, _SHOWN_OPEN = 40, 5, 12
@@ -33,7 +23,7 @@ _MOST_ENTRIES, _DEEPEST, _SHOWN_OPEN = 40, 5, 12
 
 def status(word: str) -> html.Span:
     """How a run ended, as a mark and in words."""
-    mark, words, kind = _status().get(word, ("?", fmt.name(word, 40), "open"))
+    mark, words, kind = run_state(word)
     return html.Span([html.Span(mark, className=f"state-mark {kind}"), words], className="state")
 
 

@@ -15,6 +15,7 @@ from throttlescope.app.presentation import format as fmt
 from throttlescope.app.presentation.links.paths import OVERVIEW_PATH
 from throttlescope.app.web.address.overview import DEFAULT_LENGTH, LENGTHS_MS, OverviewAddress
 from throttlescope.app.web.components.inputs_in_address import AddressInputs, choice
+from throttlescope.app.web.components.parts import run_state
 from throttlescope.app.web.components.range_bar import range_bar
 from throttlescope.app.web.components.shell import (
     cluster_choices,
@@ -186,7 +187,7 @@ def run_line(run: LastRun | None) -> list:
     text = sentence(
         f"overview.run.{situation}",
         command=run.command,
-        status=run.status,
+        status=run_state(run.status)[1],
         at=fmt.moment(run.finished_ms),
         success=fmt.moment(run.done_ms),
     )

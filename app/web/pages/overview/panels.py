@@ -18,6 +18,7 @@ from throttlescope.app.web.data.limit_use import NEAR_SHARE
 from throttlescope.app.web.data.overview import Overview
 from throttlescope.app.web.pages.overview.state import when
 from throttlescope.models.messages.catalogue import sentence
+from throttlescope.models.messages.stored import forecast_in_language
 
 
 def limits(view: Overview) -> html.Section:
@@ -97,6 +98,7 @@ def deadlines(view: Overview) -> html.Section:
 
 
 def _deadline(row: dict) -> list:
+    row = forecast_in_language(row)
     name = subscription_link(row)
     if row["predicted_ms"] is None:
         rate = row["change_per_s"]

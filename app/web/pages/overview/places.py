@@ -25,11 +25,16 @@ def places(view: Overview) -> html.Section:
     """Tiles, or that there is no backlog."""
     by = view.address.by
     choices = html.Span(
-        [view_link(place, replace(view.address, by=place).href(), chosen=place == by) for place in PLACES],
+        [
+            view_link(
+                sentence(f"rollups.by.{place}"), replace(view.address, by=place).href(), chosen=place == by
+            )
+            for place in PLACES
+        ],
         className="views small",
     )
     if view.places:
-        body = treemap(_tiles(view), label=sentence("overview.places.label", by=by))
+        body = treemap(_tiles(view), label=sentence("overview.places.label", by=sentence(f"rollups.by.{by}")))
     else:
         body = html.P(sentence("overview.places.none", when=when(view)), className="quiet")
     return section(

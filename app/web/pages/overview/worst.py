@@ -18,6 +18,7 @@ from throttlescope.app.web.data.newest import NOW
 from throttlescope.app.web.data.overview import Overview
 from throttlescope.app.web.pages.overview.state import when
 from throttlescope.models.messages.catalogue import sentence
+from throttlescope.models.messages.units import words
 
 
 def worst(view: Overview) -> html.Section:
@@ -66,7 +67,7 @@ def _filter_words(causes: tuple[str, ...]) -> str:
     group = next((name for name, words in GROUPS.items() if set(words) == set(causes)), None)
     if group is not None:
         return sentence(f"overview.group.{group}").lower()
-    return ", ".join(CAUSES[word].label for word in causes)
+    return words().list_separator.join(CAUSES[word].label for word in causes)
 
 
 def _row(view: Overview, row: dict) -> list:

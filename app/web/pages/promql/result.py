@@ -7,7 +7,7 @@ import numpy as np
 from dash import dcc, html
 
 from throttlescope.app.presentation import format as fmt
-from throttlescope.app.presentation.figures.chart import CONFIG
+from throttlescope.app.presentation.figures.chart import graph_config
 from throttlescope.app.presentation.figures.series import MOST_LINES, Drawn, look, series_figure
 from throttlescope.app.services.promql.answer_table import SUMMED_UP, Line, answer_table, readable
 from throttlescope.app.web.components.grid import NONE
@@ -104,7 +104,7 @@ def graph(view: QueryView) -> list:
                 dcc.Graph(
                     id="promql-graph",
                     figure=figure,
-                    config={**CONFIG, "toImageButtonOptions": {"filename": "throttlescope-promql"}},
+                    config=graph_config(toImageButtonOptions={"filename": "throttlescope-promql"}),
                     style={"height": figure.layout.height},
                 ),
             ],

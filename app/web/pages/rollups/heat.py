@@ -7,7 +7,7 @@ from dash import dcc, html
 from throttlescope.app.presentation import figures
 from throttlescope.app.presentation import format as fmt
 from throttlescope.app.presentation.causes import LIMIT
-from throttlescope.app.presentation.figures.chart import CONFIG
+from throttlescope.app.presentation.figures.chart import graph_config
 from throttlescope.app.presentation.figures.lanes import BANDS, Lane, band_words, owner_words
 from throttlescope.app.web.components.grid import NONE
 from throttlescope.app.web.components.parts import plain_table, save_buttons, section
@@ -27,7 +27,7 @@ def heat(view: RollupView) -> html.Section:
     graph = dcc.Graph(
         id="rollups-heat",
         figure=figure,
-        config={**CONFIG, "toImageButtonOptions": {"filename": "throttlescope-limits"}},
+        config=graph_config(toImageButtonOptions={"filename": "throttlescope-limits"}),
         style={"height": figure.layout.height},
     )
     return section(

@@ -39,7 +39,7 @@ def answer_card(
         ),
         " ",
         dcc.Link(
-            "inputs",
+            sentence("subscription.answer.inputs"),
             href=past_verdict(view.address.subscription, verdict["window_end_ms"]).href(),
             title=sentence("subscription.answer.inputs_hint"),
         ),
@@ -66,7 +66,7 @@ def answer_card(
         ],
         className="answer",
         style={"borderLeftColor": answer.cause.colour},
-        **{"aria-label": "answer"},
+        **{"aria-label": sentence("subscription.answer.label")},
     )
 
 

@@ -205,7 +205,7 @@ def grid_row(row: dict, view: str, backlog: tuple[Sequence[dict], int, int] = ((
         "growth_exact": fmt.exact(row["backlog_growth_entries"]),
         "held": at_least + fmt.duration(row["window_end_ms"] - row["since_ms"]),
         "held_tip": sentence(
-            f"subscriptions.cell.held_since{'_at_least' if at_least else ''}",
+            f"subscriptions.cell.held.{'since_at_least' if at_least else 'since'}",
             at=fmt.moment(row["since_ms"]),
             ended=ended,
         ),

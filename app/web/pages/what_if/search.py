@@ -6,7 +6,7 @@ import dash_mantine_components as dmc
 from dash import dcc, html
 
 from throttlescope.app.presentation import format as fmt
-from throttlescope.app.presentation.figures.chart import CONFIG
+from throttlescope.app.presentation.figures.chart import graph_config
 from throttlescope.app.presentation.figures.sweep import sweep_figure
 from throttlescope.app.services.whatif.background import SearchProgress
 from throttlescope.app.services.whatif.scales import scales
@@ -132,7 +132,7 @@ def _sweep(title: str, document: dict) -> html.Div:
     )  # fmt: skip
     words = PageKey().take(figure)
     graph = dcc.Graph(
-        id="what-if-sweep", figure=figure, config=CONFIG, style={"height": figure.layout.height}
+        id="what-if-sweep", figure=figure, config=graph_config(), style={"height": figure.layout.height}
     )
     return html.Div(
         [

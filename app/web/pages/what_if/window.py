@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dash import dcc, html
 
-from throttlescope.app.presentation.figures.chart import CONFIG
+from throttlescope.app.presentation.figures.chart import graph_config
 from throttlescope.app.presentation.links.paths import WHAT_IF_PATH
 from throttlescope.app.presentation.links.subscription import SubscriptionAddress
 from throttlescope.app.services.whatif.scales import scales
@@ -27,7 +27,7 @@ def place(address: WhatIfAddress, window: LabWindow) -> html.Div:
     address = absolute(address, window)
     graph = dcc.Graph(
         id="what-if-graph",
-        config={**CONFIG, "toImageButtonOptions": {"filename": "throttlescope-what-if"}},
+        config=graph_config(toImageButtonOptions={"filename": "throttlescope-what-if"}),
         style={"height": 430},
     )
     moved = controls(window.ground.observed, scales(window.ground), address.runs[address.chosen])
