@@ -7,6 +7,7 @@ import subprocess
 import sys
 from difflib import unified_diff
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import numpy as np
 import pytest
@@ -16,10 +17,12 @@ from tests.accuracy.recorded import folders, read
 from tests.accuracy.signals import signals_of
 from tests.app.web.browser import needs_chromium, running_chromium, running_server
 from tests.app.web.screenshots import PICTURES, shoot
+from tests.app.web.untranslated import untranslated_pages
 from tests.golden.texts import GOLDEN, texts
 from tests.lab.simulated import whatif
 from tests.lab.simulated.page import renewed
 from throttlescope.app.pipeline.sources.synthetic_history import CLUSTER
+from throttlescope.app.web.pages import PAGES
 from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
 from throttlescope.ingest.core.system_names import is_system
 from throttlescope.ingest.core.times import MINUTE_MS
@@ -218,6 +221,17 @@ def test_documentation_pictures_match_the_pages(demo: tuple[Path, str], tmp_path
     differ = {path.name: different_share(path, IMAGES / path.name) for path in taken}
     assert len(differ) == len(PICTURES)
     assert {name: share for name, share in differ.items() if share > MOST_DIFFERENT} == {}
+
+
+@needs_chromium
+def test_chinese_pages_have_no_english_words(demo: tuple[Path, str]) -> None:
+    """Every page, and every shape of address that pages link to; findings say where and which words."""
+    with running_server(str(demo[0]), workers=1) as address, running_chromium() as browser:
+        seen, found = untranslated_pages(
+            browser, address, Lake(demo[0]), starts=[path for path, _ in PICTURES.values()]
+        )
+    assert {urlsplit(path).path for path in seen} == set(PAGES)
+    assert found == {}
 
 
 def different_share(one: Path, other: Path) -> float:

@@ -200,6 +200,7 @@ def plain_table(head: tuple[str, ...], rows: list[list], *, keys: Sequence[str] 
         ),
         className="table-box",
         tabIndex=0,
-        role="region",
+        # Not a region: tables of one page may have the same name, landmarks may not.
+        role="group",
         **{"aria-label": head[0]},
     )

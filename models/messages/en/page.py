@@ -40,6 +40,7 @@ SENTENCES = {
     "page.view.now": "cause of each subscription in the newest window",
     "page.view.recent": "main cause of each subscription in its cluster's newest {length}",
     "page.chart.save": "save this chart as {form}",
+    "page.chart.toggle": "hide or show in all charts of this page",
     # Pages of a table.
     "page.pager.all": "{number} {noun}",
     "page.pager.some": "{first} to {last} of {number} {noun}",

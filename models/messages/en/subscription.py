@@ -226,4 +226,5 @@ SENTENCES = {
     "subscription.changes.side.after_assumed": "after ({length}, limit assumed)",
     "subscription.answer.inputs": "inputs",
     "subscription.answer.label": "answer",
+    "subscription.series.consumers": "connected consumers",
 }

@@ -33,7 +33,7 @@ SENTENCES = {
     "what_if_page.changed_from.label": "when it is changed",
     # The controls.
     "what_if_page.controls.unset": "Limits that are not set ({number})",
-    "what_if_page.controls.hint": "An empty field leaves the value as it is; none lifts a limit.",
+    "what_if_page.controls.hint": "An empty field leaves the value as it is; {none} lifts a limit.",
     "what_if_page.controls.per_partition": "topic and subscription limits apply per partition",
     "what_if_page.controls.now": "as it is: {value}",
     "what_if_page.controls.capacity_unknown": "never observed at their limit",

@@ -40,6 +40,7 @@ SENTENCES = {
     "page.view.now": "每个订阅在最新窗口的原因",
     "page.view.recent": "每个订阅在其集群最近 {length}内的主要原因",
     "page.chart.save": "将该图保存为 {form}",
+    "page.chart.toggle": "在本页所有图中隐藏或显示",
     # Pages of a table.
     "page.pager.all": "{number} {noun}",
     "page.pager.some": "第 {first} 至 {last}，共 {number} {noun}",

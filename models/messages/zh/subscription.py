@@ -187,4 +187,5 @@ SENTENCES = {
     "subscription.changes.side.after_assumed": "改动后（{length}，阈值为假定）",
     "subscription.answer.inputs": "输入数据",
     "subscription.answer.label": "结论",
+    "subscription.series.consumers": "已连接的消费者",
 }

@@ -25,7 +25,7 @@ SENTENCES = {
     "what_if_page.changed_from.label": "何时改动",
     # The controls.
     "what_if_page.controls.unset": "未设置的限流（{number}）",
-    "what_if_page.controls.hint": "留空表示保持原值；none 表示解除限流。",
+    "what_if_page.controls.hint": "留空表示保持原值；{none} 表示解除限流。",
     "what_if_page.controls.per_partition": "主题限流和订阅限流按分区分别生效",
     "what_if_page.controls.now": "现状：{value}",
     "what_if_page.controls.capacity_unknown": "从未观察到满负荷",

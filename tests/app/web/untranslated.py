@@ -10,8 +10,11 @@ import json
 import re
 from collections.abc import Iterable, Iterator
 from html import unescape
+from urllib.parse import parse_qsl, urlsplit
 
-from throttlescope.ingest.contracts import TABLES
+from tests.app.web.browser import TIMEOUT_MS, is_settled
+from throttlescope.app.presentation.links.paths import SUBSCRIPTION_PATH
+from throttlescope.app.web.pages import PAGES
 from throttlescope.ingest.contracts.vocabulary import CAUSES
 from throttlescope.ingest.lake import Lake
 
@@ -34,6 +37,8 @@ _UNREAD = {
     "eventListeners",
     "icon",
 }
+#: What is to be typed as it is.
+_TYPED = {("placeholder", "none")}
 #: Columns whose cells are names of a cluster or addresses.
 _NAMES = re.compile(
     r"(^|_)(href|id|mark|colour|trend)$|^(subscription|topic|cluster|owner|namespace|broker|extra|place)$"
@@ -50,18 +55,17 @@ ALLOWED = {
 _TOKEN = re.compile(r"[A-Za-z0-9_./:#%=~\-\[\]{}()<>\"'*+@|]+", re.A)
 _WORD = re.compile(r"[A-Za-z]{2,}")
 _CODE_LIKE = re.compile(r"[a-z0-9][_./:=#][A-Za-z0-9]|--[a-z]|^-[a-z]\b|[a-z][A-Z]|%\{")
-_COMMAND = re.compile(r"throttlescope( [a-z-]+)+")
+_COMMAND = re.compile(r"throttlescope( [a-z-]+)+|pulsar-admin")
 _TAGS = re.compile(r"<[^<>]*>")
 
 
 def names_of(lake: Lake) -> set[str]:
-    """What clusters call their things, and names of commands and columns, which evidence and runs show."""
+    """What clusters call their things, and the commands of runs."""
     rows = lake.read("verdict_latest", columns=["cluster", "topic", "subscription"]).to_pylist()
     found = {str(value) for row in rows for value in row.values()}
     parts = {part for name in found for part in re.split(r"[/:]+", name.removeprefix("persistent://"))}
     commands = {row["command"] for row in lake.read("ingest_runs", columns=["command"]).to_pylist()}
-    columns = {column.name for column in TABLES["signals"].columns}
-    return found | parts | commands | columns
+    return found | parts | commands
 
 
 def english_words(text: str, names: Iterable[str] = ()) -> list[str]:
@@ -69,7 +73,7 @@ def english_words(text: str, names: Iterable[str] = ()) -> list[str]:
     text = _COMMAND.sub(" ", unescape(_TAGS.sub(" ", text)))
     for name in sorted(names, key=len, reverse=True):
         if len(name) > 1:
-            text = re.sub(rf"(?<![A-Za-z0-9]){re.escape(name)}(?![A-Za-z0-9])", " ", text)
+            text = re.sub(rf"(?<![A-Za-z0-9.]){re.escape(name)}(?![A-Za-z0-9]|\.[a-z])", " ", text)
     return [
         word
         for token in _TOKEN.findall(text)
@@ -99,6 +103,8 @@ def sent_texts(part: object, where: str = "") -> Iterator[tuple[str, str]]:
 def _texts_of_properties(props: dict, where: str) -> Iterator[tuple[str, str]]:
     for name, value in props.items():
         place = f"{where}.{name}"
+        if isinstance(value, str) and (name, value) in _TYPED:
+            continue
         if name in _UNREAD or value is None:
             continue
         if name in _READ and isinstance(value, list):
@@ -132,7 +138,7 @@ def _flat(values: list) -> Iterator[object]:
 
 SHOWN_TEXTS = """() => {
     const found = [];
-    const same = 'script, style, code, pre, kbd, bdi, textarea, [lang]:not(html), .ag-body [col-id=subscription], .ag-body [col-id=topic]';
+    const same = 'input[placeholder=none], script, style, code, pre, kbd, bdi, textarea, [lang]:not(html), .ag-body [col-id=subscription], .ag-body [col-id=topic]';
     const isShown = (element) => element.getClientRects().length > 0;
     const place = (element) => {
         const parts = [];
@@ -190,3 +196,59 @@ class Untranslated:
                     (text, where.split(":")[0]), f"{where}: {' '.join(words)!r} in {text[:200]!r}"
                 )
         return sorted(lines.values())
+
+
+def untranslated_pages(
+    browser, address: str, lake: Lake, *, starts: Iterable[str], language: str = "zh-CN"
+) -> tuple[list[str], dict[str, list[str]]]:
+    """Open every page, and one page of every shape of address that pages link to.
+
+    Parameters
+    ----------
+    address : str
+        Of a server on ``lake``.
+    starts : iterable of str
+        Addresses to begin with, next to those of all pages without parts.
+
+    Returns
+    -------
+    (list of str, dict of str to list of str)
+        What was opened, and findings by address; only those with findings.
+    """
+    context = browser.new_context(viewport={"width": 1440, "height": 900}, locale=language)
+    names = names_of(lake)
+    # The page of one subscription needs to know of which.
+    waiting = [*(path for path in PAGES if path != SUBSCRIPTION_PATH), *starts]
+    shapes, opened, found = set(), [], {}
+    while waiting:
+        path = waiting.pop(0)
+        if _shape(path) in shapes:
+            continue
+        shapes.add(_shape(path))
+        page = context.new_page()
+        page.set_default_timeout(TIMEOUT_MS)
+        texts = Untranslated(page, names)
+        page.goto(address + path)
+        page.wait_for_selector("main h1")
+        for height in ("document.body.scrollHeight", "0"):
+            page.evaluate(f"window.scrollTo(0, {height})")
+            is_settled(page)
+            page.wait_for_load_state("networkidle")
+        opened.append(path)
+        if findings := texts.found():
+            found[path] = findings
+        waiting += page.evaluate(
+            "[...document.querySelectorAll('main a[href^=\"/\"]')].map((link) => link.getAttribute('href'))"
+        )
+        waiting = [path for path in waiting if urlsplit(path).path in PAGES]
+        page.close()
+    context.close()
+    return opened, found
+
+
+def _shape(path: str) -> tuple:
+    """Path, names of parts, and the view: pages that differ in other values have the same texts."""
+    url = urlsplit(path)
+    parts = parse_qsl(url.query)
+    views = tuple(value for name, value in parts if name in ("tab", "by", "view", "set"))
+    return url.path, frozenset(name for name, _ in parts), views

@@ -8,7 +8,7 @@ from dash import html
 
 from throttlescope.app.presentation import format as fmt
 from throttlescope.app.web.address.method import MethodAddress
-from throttlescope.app.web.components.parts import plain_table, section, view_link
+from throttlescope.app.web.components.parts import plain_table, section, stored_english, view_link
 from throttlescope.app.web.components.sentence_parts import sentence_parts
 from throttlescope.app.web.components.shell import panel
 from throttlescope.app.web.pages.accuracy import figure_text
@@ -96,7 +96,7 @@ def _targets(found: dict[str, Any]) -> html.Section:
     judge, *others = found["sets"]
     rows = [
         [
-            f"{target['what'][:1].upper()}{target['what'][1:]}",
+            stored_english(f"{target['what'][:1].upper()}{target['what'][1:]}"),
             target["wanted"],
             html.Strong(target["measured"].get(judge, fmt.missing())),
             figure_text.met(target["met"]),
@@ -128,13 +128,13 @@ def _choice(address: MethodAddress, names: list[str], chosen: str, part: dict[st
             figure_text.set_name(name),
             address.of(name).href(),
             chosen=name == chosen,
-            title=sentence(f"accuracy.set.{figure_text.set_name(name)}"),
+            title=sentence(f"accuracy.set.{figure_text.set_key(name)}"),
         )
         for name in names
     ]
     facts = sentence(
         "accuracy.set_facts",
-        set=message(f"accuracy.set.{figure_text.set_name(chosen)}"),
+        set=message(f"accuracy.set.{figure_text.set_key(chosen)}"),
         windows=fmt.exact(part["windows"]),
         recordings=fmt.exact(part["recordings"]),
         families=fmt.exact(part["families"]),

@@ -15,8 +15,13 @@ _SPACE = "\N{NO-BREAK SPACE}"
 
 
 def set_name(name: str) -> str:
-    """The name of a set of recordings on the page; files and addresses have an older one for the held-out set."""
-    return sentence("accuracy.held_out") if name == "kept aside" else name
+    """The name of a set of recordings on the page."""
+    return sentence(f"accuracy.set_name.{set_key(name)}")
+
+
+def set_key(name: str) -> str:
+    """A set in keys of the catalogue; files and addresses have an older name for the held-out set."""
+    return "held-out" if name == "kept aside" else name
 
 
 def percent(value: float | None) -> str:

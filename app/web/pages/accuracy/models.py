@@ -7,7 +7,7 @@ from typing import Any
 from dash import html
 
 from throttlescope.app.presentation import format as fmt
-from throttlescope.app.web.components.parts import plain_table, section
+from throttlescope.app.web.components.parts import plain_table, section, stored_english
 from throttlescope.app.web.components.sentence_parts import sentence_parts
 from throttlescope.app.web.components.shell import panel
 from throttlescope.app.web.pages.accuracy import figure_text
@@ -81,7 +81,9 @@ def _far_families(found: dict[str, Any]) -> html.Section:
         html.Li(
             [
                 html.Strong(f"{_recordings(figure_text.set_name(name), part)}: "),
-                ", ".join(part["families_too_far"]).replace("_", " ") or sentence("label.none"),
+                stored_english(", ".join(part["families_too_far"]).replace("_", " "))
+                if part["families_too_far"]
+                else sentence("label.none"),
             ]
         )
         for name, part in found["parts"].items()
@@ -105,8 +107,8 @@ def _families(families: list[dict[str, Any]]) -> html.Section:
     )
     rows = [
         [
-            family["family"].replace("_", " "),
-            ", ".join(family["engines"]),
+            stored_english(family["family"].replace("_", " ")),
+            stored_english(", ".join(family["engines"])),
             figure_text.set_name(family["part"]),
             str(family["recordings"]),
             *(_error(name, family["ours"][name]) for name in _ERRORS),
@@ -224,7 +226,7 @@ def _coverage(title: str, parts: dict[str, Any]) -> html.Div:
         ),
         [
             [
-                name.replace("_", " "),
+                stored_english(name.replace("_", " ")),
                 fmt.exact(one["forecasts"]),
                 str(one["recordings"]),
                 _of(one["inside"], one["decided"]),
@@ -250,7 +252,7 @@ def anomalies(found: dict[str, Any] | None) -> list:
         return [_not_shipped("anomalies")]
     kinds = [
         [
-            kind,
+            stored_english(kind),
             sentence("label.part_of", part=one["found"], whole=one["events"]),
             _minutes(one["median_delay_min"]),
         ]
@@ -349,7 +351,7 @@ def _scores(title: str, rows: dict[str, Any]) -> html.Div:
         (title, sentence("label.precision"), sentence("label.recall"), "F1", sentence("accuracy.anomalies.weekly"), sentence("label.median_delay")),
         [
             [
-                name, figure_text.number(one["precision"]), figure_text.number(one["recall"]), html.Strong(figure_text.number(one["f1"])),
+                stored_english(name), figure_text.number(one["precision"]), figure_text.number(one["recall"]), html.Strong(figure_text.number(one["f1"])),
                 figure_text.number(one["false_per_week"]), _minutes(one["median_delay_min"]),
             ]
             for name, one in rows.items()

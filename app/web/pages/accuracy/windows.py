@@ -13,6 +13,7 @@ from throttlescope.app.presentation.figures.chart import graph_config
 from throttlescope.app.presentation.figures.confusion import confusion_figure
 from throttlescope.app.web.components.parts import cause_badge, plain_table, save_buttons, section
 from throttlescope.app.web.pages.accuracy import figure_text
+from throttlescope.models.evaluation.calibration import bin_labels
 from throttlescope.models.messages.catalogue import sentence
 
 
@@ -77,7 +78,8 @@ def confusion_matrix(part: dict[str, Any]) -> html.Section:
 
 def calibration(part: dict[str, Any]) -> html.Section:
     """Stated and measured confidence."""
-    bins = part["calibration"]["bins"]
+    labels = bin_labels()
+    bins = [{**one, "name": labels[one["name"]]} for one in part["calibration"]["bins"]]
     if not bins:
         return section(
             sentence("label.calibration"), [html.P(sentence("accuracy.calibration.none"), className="quiet")]
@@ -141,7 +143,7 @@ def less_evidence(part: dict[str, Any]) -> html.Section:
                     sentence("accuracy.figure.side_right_when_answered"),
                     sentence("accuracy.less.cause_right"),
                     sentence("label.unknown"),
-                    "Macro-F1",
+                    sentence("accuracy.macro_f1"),
                     sentence("accuracy.figure.healthy_called_throttled"),
                     sentence("accuracy.less.switch"),
                     sentence("accuracy.less.naive"),

@@ -123,7 +123,7 @@ def _why(answer: VerdictAnswer) -> html.Div:
                 className="against",
             )
         ]
-    return html.Div([html.H3(sentence("label.why")), reasons, *against], className="answer-why")
+    return html.Div([html.H2(sentence("label.why")), reasons, *against], className="answer-why")
 
 
 def earlier(view: AnsweredWindow) -> list:

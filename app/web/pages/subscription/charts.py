@@ -8,6 +8,7 @@ import pandas as pd
 from dash import dcc, html
 
 from throttlescope.app.presentation import figures
+from throttlescope.app.presentation.figures.chart import graph_config
 from throttlescope.app.presentation.figures.events import is_thinned
 from throttlescope.app.presentation.limits import is_relative
 from throttlescope.app.presentation.unmeasured_zeros import is_measured

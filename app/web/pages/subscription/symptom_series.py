@@ -76,7 +76,9 @@ def series_of(
     column, unit = _COLUMNS.get(symptom, (symptom, row["unit"] or ""))
     if column not in minutes or not pd.api.types.is_numeric_dtype(minutes[column].infer_objects()):
         return None
-    return minutes[column].astype(float), unit, column
+    # Of one word: the others are columns of ``signals`` by their names.
+    what = sentence("subscription.series.consumers") if column == "consumers" else column
+    return minutes[column].astype(float), unit, what
 
 
 def threshold_of(row: Mapping[str, Any]) -> float | None:
