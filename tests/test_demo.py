@@ -16,7 +16,7 @@ from PIL import Image
 from tests.accuracy.recorded import folders, read
 from tests.accuracy.signals import signals_of
 from tests.app.web.browser import needs_chromium, running_chromium, running_server
-from tests.app.web.screenshots import PICTURES, shoot
+from tests.app.web.screenshots import PICTURES, VARIANTS, shoot
 from tests.app.web.untranslated import untranslated_pages
 from tests.golden.texts import GOLDEN, texts
 from tests.lab.simulated import whatif
@@ -34,6 +34,7 @@ from throttlescope.models.evaluation.measured import measured
 pytestmark = [pytest.mark.spark, pytest.mark.browser, pytest.mark.timeout(900)]
 
 IMAGES = Path(__file__).parents[1] / "docs" / "images"
+CHINESE = VARIANTS[-1]
 #: Pixels that may differ from the picture that is kept: the time of the run, and where a font is hinted otherwise.
 MOST_DIFFERENT, LEVELS = 0.02, 40
 
@@ -217,9 +218,9 @@ def test_a_second_demo_changes_nothing(demo: tuple[Path, str]) -> None:
 @needs_chromium
 def test_documentation_pictures_match_the_pages(demo: tuple[Path, str], tmp_path: Path) -> None:
     with running_server(str(demo[0])) as address, running_chromium() as browser:
-        taken = shoot(browser, address, tmp_path)
+        taken = [*shoot(browser, address, tmp_path), *shoot(browser, address, tmp_path, **CHINESE)]
     differ = {path.name: different_share(path, IMAGES / path.name) for path in taken}
-    assert len(differ) == len(PICTURES)
+    assert len(differ) == len(PICTURES) + len(CHINESE["names"])
     assert {name: share for name, share in differ.items() if share > MOST_DIFFERENT} == {}
 
 

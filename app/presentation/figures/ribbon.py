@@ -173,7 +173,8 @@ def _fitting(length: int, own: int, mark: str, label: str, more: str) -> str:
         return ""
     if share < _LABEL_SHARE:
         return mark
-    return f"{mark} {label}" + (f": {more}" if more and share > 2.4 * _LABEL_SHARE else "")
+    named = f"{mark} {label}"
+    return sentence("label.colon", label=named) + more if more and share > 2.4 * _LABEL_SHARE else named
 
 
 def _bar(row, spans, texts, hovers, colour, pattern, *, outlined: bool = False) -> go.Bar:

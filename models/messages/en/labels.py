@@ -769,7 +769,6 @@ SENTENCES = {
     "label.entries_per_second": "{rate} entries/s",
     "label.or_later": "{at} or later",
     "label.in_future": "in {length}",
-    "label.in_past": "in {length}",
     "label.in_past_title": "In {length}",
     "label.ago": "{length} ago",
     "label.at_ago": "{at}, {length} ago",

@@ -16,7 +16,7 @@ SENTENCES = {
     "overview.state.none": "No subscription has a problem",
     "overview.state.some": "{troubled} of {judged} subscriptions have a problem",
     "overview.state.one": "1 of {judged} subscriptions has a problem",
-    "overview.state.judged": "{judged} subscription partitions with a verdict",
+    "overview.state.judged": "{judged} subscription partitions with a verdict {when}.",
     "overview.state.ended": (
         "{number} more had a verdict in the last day, but none in its last 10 minutes: they are not counted."
     ),

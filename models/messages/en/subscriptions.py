@@ -42,4 +42,6 @@ SENTENCES = {
     "subscriptions.cell.held.since": "since {at}{ended}",
     "subscriptions.cell.held.since_at_least": "since ≥ {at}{ended}",
     "subscriptions.status.show_hidden": "Show them",
+    "subscriptions.card.now": "{number} now",
+    "subscriptions.card.recent": "{number} in {length}",
 }

@@ -59,7 +59,7 @@ SENTENCES = {
     "figures.ribbon.word.broker": "broker",
     "figures.ribbon.word.restart": "重启",
     "figures.lanes.of": "{owner} 的 {limiter}",
-    "figures.lanes.subscription": "{topic} 上的 {subscription}",
+    "figures.lanes.subscription": "{subscription}（{topic}）",
     "figures.lanes.unknown": "用量未知",
     "figures.lanes.highest": "最高 {share}",
     "figures.lanes.band.low": "低于 50 %",

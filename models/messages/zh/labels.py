@@ -769,7 +769,6 @@ SENTENCES = {
     "label.entries_per_second": "{rate} 条目/s",
     "label.or_later": "{at} 或更晚",
     "label.in_future": "{length}后",
-    "label.in_past": "{length}内",
     "label.in_past_title": "{length}内",
     "label.ago": "{length}前",
     "label.at_ago": "{at}，{length}前",

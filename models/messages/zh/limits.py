@@ -19,7 +19,7 @@ SENTENCES = {
     "limits.column.shared_by": "共享该限流的订阅分区",
     "limits.column.observed": "admin API 最近一次应答的时间",
     "limits.cell.broker_unknown": "未知的 broker",
-    "limits.cell.subscription_on_topic": "{topic} 上的 {subscription}",
+    "limits.cell.subscription_on_topic": "{subscription}（{topic}）",
     "limits.cell.relative": "{speed}，相对于发布速率",
     "limits.cell.read_at": "读取于 {at}",
     # Links that filter the table.

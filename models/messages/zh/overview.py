@@ -16,7 +16,7 @@ SENTENCES = {
     "overview.state.none": "没有订阅有问题",
     "overview.state.some": "{judged} 个订阅中有 {troubled} 个有问题",
     "overview.state.one": "{judged} 个订阅中有 1 个有问题",
-    "overview.state.judged": "{judged} 个订阅分区有判定",
+    "overview.state.judged": "{when}，{judged} 个订阅分区有判定。",
     "overview.state.ended": "另有 {number} 个在最近一天有判定，但在这一天的最后 10 分钟没有：它们不计入。",
     "overview.state.worst": "最差：",
     "overview.state.worst_hint": "积压最大者的原因（按键 w）",
@@ -40,7 +40,7 @@ SENTENCES = {
     "overview.timeline.filter": "只显示该原因；再次点击与其他原因一起显示",
     "overview.timeline.label": "该范围内的原因，及其 {when}的数量",
     # Where.
-    "overview.places.title": "积压分布，按",
+    "overview.places.title": "积压分布",
     "overview.places.note": "{when}的可投递条目；颜色为其中最大者的原因",
     "overview.places.label": "按{by}统计的积压，最大的在前",
     "overview.places.none": "{when}没有可投递的积压。",

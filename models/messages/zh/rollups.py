@@ -21,7 +21,7 @@ SENTENCES = {
     "rollups.row.no_share": "没有限流，或没有观察到",
     "rollups.row.share": "{limiter}，最多用去 {share}",
     "rollups.row.healthy": "全部健康",
-    "rollups.row.worst": "{topic} 上的 {subscription}：{verdict}",
+    "rollups.row.worst": "{subscription}（{topic}）：{verdict}",
     "rollups.unknown_name": "未知（抓取数据中没有名称）",
     # One of them opened.
     "rollups.blind_spots": (

@@ -32,4 +32,6 @@ SENTENCES = {
     "subscriptions.cell.held.since": "自 {at} 起{ended}",
     "subscriptions.cell.held.since_at_least": "至少自 {at} 起{ended}",
     "subscriptions.status.show_hidden": "显示它们",
+    "subscriptions.card.now": "当前 {number}",
+    "subscriptions.card.recent": "{length}内 {number}",
 }

@@ -229,7 +229,7 @@ def untranslated_pages(
         page.set_default_timeout(TIMEOUT_MS)
         texts = Untranslated(page, names)
         page.goto(address + path)
-        page.wait_for_selector("main h1")
+        page.wait_for_selector("main h1 >> visible=true")
         for height in ("document.body.scrollHeight", "0"):
             page.evaluate(f"window.scrollTo(0, {height})")
             is_settled(page)

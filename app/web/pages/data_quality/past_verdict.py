@@ -29,6 +29,7 @@ from throttlescope.ingest.core.times import MINUTE_MS, format_time
 from throttlescope.models.diagnosis.reopen import Reopened
 from throttlescope.models.diagnosis.verdict import RULES_VERSION
 from throttlescope.models.messages.catalogue import message, sentence
+from throttlescope.models.messages.spacing import text_of
 from throttlescope.models.messages.stored import verdict_in_language
 
 
@@ -240,7 +241,7 @@ def _comparison(found: Reopened) -> str:
     sentences.append(sentence("data_quality.reopened.written", at=at, version=found.signals_version))
     if found.repaired:
         sentences.append(sentence("data_quality.reopened.repaired"))
-    return " ".join(sentences)
+    return text_of(sentences)
 
 
 def _cell(name: str, row: dict):

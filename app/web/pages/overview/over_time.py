@@ -71,7 +71,7 @@ def _card(view: Overview, word: str) -> dcc.Link:
         ],
         href=view.address.toggled(word).href(),
         className="legend-card chosen" if word in view.address.causes else "legend-card",
-        title=f"{cause.answer} {sentence('overview.timeline.filter')}",
+        title=f"{cause.answer}\n{sentence('overview.timeline.filter')}",
     )
 
 

@@ -90,7 +90,7 @@ def _growth(row: dict) -> list:
 
 
 def _judged(view: Overview) -> html.P:
-    parts = [f"{sentence('overview.state.judged', judged=fmt.exact(view.counts.judged))} {when(view)}. "]
+    parts = [sentence("overview.state.judged", judged=fmt.exact(view.counts.judged), when=when(view)) + " "]
     if view.ended:
         parts.append(sentence("overview.state.ended", number=fmt.exact(view.ended)) + " ")
     if not view.is_now:
