@@ -211,6 +211,10 @@ SENTENCES = {
     "accuracy.set_name.development": "development",
     "accuracy.set_name.shipped": "shipped",
     "accuracy.set_name.tuned": "tuned",
+    "accuracy.set_name.all": "all",
+    "accuracy.set_name.diagnosis": "diagnosis",
+    "accuracy.set_name.engine": "engine",
+    "accuracy.set_name.fleets": "fleets",
     "accuracy.rho_alone": "rho alone",
     "accuracy.blind_spots": "blind spots",
     "accuracy.any": "any",
@@ -218,4 +222,5 @@ SENTENCES = {
     "accuracy.windows_of.confidence": "confidence {name}",
     "accuracy.windows_of.grade": "grade {name}",
     "accuracy.macro_f1": "Macro-F1",
+    "accuracy.or": " or ",
 }

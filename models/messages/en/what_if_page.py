@@ -121,4 +121,5 @@ SENTENCES = {
     "what_if_page.amount.msg_per_entry": "{value} msg per entry",
     "what_if_page.search.nothing_changed": "nothing changed",
     "what_if_page.controls.moves": "The controls move run RUN.",
+    "what_if_page.controls.unit": ", {unit}",
 }

@@ -97,4 +97,5 @@ SENTENCES = {
     "what_if_page.amount.msg_per_entry": "{value} msg/条目",
     "what_if_page.search.nothing_changed": "没有改动",
     "what_if_page.controls.moves": "这些控件改变方案 RUN。",
+    "what_if_page.controls.unit": "，{unit}",
 }

@@ -17,6 +17,8 @@ from throttlescope.app.presentation.links.paths import SUBSCRIPTION_PATH
 from throttlescope.app.web.pages import PAGES
 from throttlescope.ingest.contracts.vocabulary import CAUSES
 from throttlescope.ingest.lake import Lake
+from throttlescope.models.diagnosis.consumer_queues import QUEUES
+from throttlescope.models.diagnosis.limiters import ACTIVITIES, ZONES
 
 #: Elements whose content is the same in every language: commands, queries, keys, names of a cluster.
 _SAME = {"Code", "CodeHighlight", "Pre", "Kbd", "Bdi", "Textarea", "Store"}
@@ -51,11 +53,17 @@ ALLOWED = {
     "broker", "bookie", "ledger", "key", "schema", "permit", "msg", "KiB", "MiB", "GiB", "Enter", "Ctrl", "Space", "rho", "URL", "DIR",
     "csv", "parquet", "notebook", "Exclusive", "Failover", "Shared", "serve",
 }  # fmt: skip
+#: Words that are data of one page: cells of the truth table, as code and evidence have them; sides and fields of a rule; labels of a query.
+SAME_ON = {
+    "/method": {"limit", "counter", "queues", *ZONES, *ACTIVITIES, *QUEUES},
+    "/alerts": {"throttle", "both", "for"},
+    "/promql": {"topic", "partition", "subscription"},
+}
 #: A word; with a dot, a slash, an underscore or an equals sign in it, it is a name of a metric, a setting, a file or an address.
 _TOKEN = re.compile(r"[A-Za-z0-9_./:#%=~\-\[\]{}()<>\"'*+@|]+", re.A)
 _WORD = re.compile(r"[A-Za-z]{2,}")
 _CODE_LIKE = re.compile(r"[a-z0-9][_./:=#][A-Za-z0-9]|--[a-z]|^-[a-z]\b|[a-z][A-Z]|%\{")
-_COMMAND = re.compile(r"throttlescope( [a-z-]+)+|pulsar-admin")
+_COMMAND = re.compile(r"throttlescope( [a-z-]+)+|pulsar-admin|min\([a-z, ]+\)|'[a-z ]+'")
 _TAGS = re.compile(r"<[^<>]*>")
 
 
@@ -227,7 +235,7 @@ def untranslated_pages(
         shapes.add(_shape(path))
         page = context.new_page()
         page.set_default_timeout(TIMEOUT_MS)
-        texts = Untranslated(page, names)
+        texts = Untranslated(page, names | SAME_ON.get(urlsplit(path).path, set()))
         page.goto(address + path)
         page.wait_for_selector("main h1 >> visible=true")
         for height in ("document.body.scrollHeight", "0"):

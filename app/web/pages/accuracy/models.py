@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from dash import html
@@ -138,13 +139,12 @@ def forecasts(found: dict[str, Any] | None) -> list:
     target = found["target"]
     judged = found["parts"].get(target["judges"])
     never = found["never"]
-    sets = {figure_text.set_name(name): part for name, part in found["parts"].items()}
     return [
         section(
             sentence("accuracy.forecasts.title"),
             [
                 *([_forecast_target(judged, target)] if judged else []),
-                _coverage(sentence("label.recordings"), sets),
+                _coverage(sentence("label.recordings"), found["parts"], figure_text.set_name),
                 html.P(
                     sentence(
                         "accuracy.forecasts.never",
@@ -178,7 +178,7 @@ def _losses(losses: dict[str, Any]) -> html.Section:
     )
     rows = [
         [
-            kind.replace("_", " "),
+            _named(kind),
             str(one["recordings"]),
             fmt.exact(one["forecasts"]),
             _of(one["within_one_check"], one["forecasts"]),
@@ -213,7 +213,11 @@ def _forecast_target(judged: dict[str, Any], target: dict[str, Any]) -> html.P:
     )
 
 
-def _coverage(title: str, parts: dict[str, Any]) -> html.Div:
+def _named(name: str) -> html.Span:
+    return stored_english(name.replace("_", " "))
+
+
+def _coverage(title: str, parts: dict[str, Any], named: Callable[[str], object] = _named) -> html.Div:
     return plain_table(
         (
             title,
@@ -226,7 +230,7 @@ def _coverage(title: str, parts: dict[str, Any]) -> html.Div:
         ),
         [
             [
-                stored_english(name.replace("_", " ")),
+                named(name),
                 fmt.exact(one["forecasts"]),
                 str(one["recordings"]),
                 _of(one["inside"], one["decided"]),

@@ -128,7 +128,7 @@ def _confidence() -> html.Section:
         ]
         for grade, value in CONFIDENCE_OF_GRADE.items()
     ]
-    flaws = [f"{name.replace('_', ' ')} x {factor:g}" for name, factor in FLAWS.items()]
+    flaws = [f"{name} x {factor:g}" for name, factor in FLAWS.items()]
     return section(
         sentence("label.how_sure"),
         [
@@ -176,7 +176,7 @@ def _thresholds() -> html.Section:
 
 
 def _any(words: str) -> str:
-    return sentence("accuracy.any") if words == "*" else words.replace(" ", sentence("label.or"))
+    return sentence("accuracy.any") if words == "*" else words.replace(" ", sentence("accuracy.or"))
 
 
 def _side(cause: str) -> str:

@@ -75,7 +75,10 @@ def _control(observed: Observed, scale: Scale, text: str | None) -> html.Div:
         [
             dmc.TextInput(
                 id={"type": VALUE, "key": scale.key},
-                label=[label, html.Span(f", {unit}", className="quiet")],
+                label=[
+                    label,
+                    html.Span(sentence("what_if_page.controls.unit", unit=unit), className="quiet"),
+                ],
                 value=text or "",
                 placeholder=_plain(scale),
                 debounce=True,
@@ -93,7 +96,7 @@ def _control(observed: Observed, scale: Scale, text: str | None) -> html.Div:
                 updatemode="drag",
                 label=None,
                 size="sm",
-                thumbLabel=f"{label}, {unit}",
+                thumbLabel=label + sentence("what_if_page.controls.unit", unit=unit),
                 marks=[{"value": position(scale, scale.now)}] if scale.now is not None else [],
                 className="what-if-slider",
             ),

@@ -127,7 +127,7 @@ def _sweep(title: str, document: dict) -> html.Div:
         text = sentence("what_if_page.search.enough", value=run_text.amount(enough, key))
         answer = [html.Strong(f"{text} "), _try(f"{key}={enough:.12g}")]
     figure = sweep_figure(
-        document["points"], title=f"{label}, {unit}", target_s=document["target_s"], look_s=document["look_s"],
+        document["points"], title=label + sentence("what_if_page.controls.unit", unit=unit), target_s=document["target_s"], look_s=document["look_s"],
         now=document["now"], enough=enough,
     )  # fmt: skip
     words = PageKey().take(figure)
