@@ -226,13 +226,25 @@ def test_documentation_pictures_match_the_pages(demo: tuple[Path, str], tmp_path
 
 @needs_chromium
 def test_chinese_pages_have_no_english_words(demo: tuple[Path, str]) -> None:
-    """Every page, and every shape of address that pages link to; findings say where and which words."""
-    with running_server(str(demo[0]), workers=1) as address, running_chromium() as browser:
-        seen, found = untranslated_pages(
-            browser, address, Lake(demo[0]), starts=[path for path, _ in PICTURES.values()]
-        )
-    assert {urlsplit(path).path for path in seen} == set(PAGES)
+    """Findings say where, which words and in what text."""
+    opened, found = _chinese(demo[0], follow=False)
+    assert {urlsplit(path).path for path in opened} == set(PAGES)
     assert found == {}
+
+
+@pytest.mark.study
+@needs_chromium
+def test_pages_that_these_link_to_have_no_english_words(demo: tuple[Path, str]) -> None:
+    """One page of every shape of address: parts, filters, ranges, what is opened."""
+    opened, found = _chinese(demo[0], follow=True)
+    assert len(opened) > 40
+    assert found == {}
+
+
+def _chinese(lake: Path, *, follow: bool) -> tuple[list[str], dict[str, list[str]]]:
+    starts = [path for path, _ in PICTURES.values()]
+    with running_server(str(lake), workers=1) as address, running_chromium() as browser:
+        return untranslated_pages(browser, address, Lake(lake), starts=starts, follow=follow)
 
 
 def different_share(one: Path, other: Path) -> float:

@@ -207,9 +207,9 @@ class Untranslated:
 
 
 def untranslated_pages(
-    browser, address: str, lake: Lake, *, starts: Iterable[str], language: str = "zh-CN"
+    browser, address: str, lake: Lake, *, starts: Iterable[str], follow: bool, language: str = "zh-CN"
 ) -> tuple[list[str], dict[str, list[str]]]:
-    """Open every page, and one page of every shape of address that pages link to.
+    """Open every page, and look for English in what it shows and was sent.
 
     Parameters
     ----------
@@ -217,6 +217,8 @@ def untranslated_pages(
         Of a server on ``lake``.
     starts : iterable of str
         Addresses to begin with, next to those of all pages without parts.
+    follow : bool
+        Open one page of every shape of address that these link to as well, and so on.
 
     Returns
     -------
@@ -245,10 +247,11 @@ def untranslated_pages(
         opened.append(path)
         if findings := texts.found():
             found[path] = findings
-        waiting += page.evaluate(
-            "[...document.querySelectorAll('main a[href^=\"/\"]')].map((link) => link.getAttribute('href'))"
-        )
-        waiting = [path for path in waiting if urlsplit(path).path in PAGES]
+        if follow:
+            waiting += page.evaluate(
+                "[...document.querySelectorAll('main a[href^=\"/\"]')].map((link) => link.getAttribute('href'))"
+            )
+            waiting = [path for path in waiting if urlsplit(path).path in PAGES]
         page.close()
     context.close()
     return opened, found
