@@ -7,6 +7,7 @@ import subprocess
 import sys
 from difflib import unified_diff
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import numpy as np
 import pytest
@@ -15,11 +16,13 @@ from PIL import Image
 from tests.accuracy.recorded import folders, read
 from tests.accuracy.signals import signals_of
 from tests.app.web.browser import needs_chromium, running_chromium, running_server
-from tests.app.web.screenshots import PICTURES, shoot
+from tests.app.web.screenshots import PICTURES, VARIANTS, shoot
+from tests.app.web.untranslated import untranslated_pages
 from tests.golden.texts import GOLDEN, texts
 from tests.lab.simulated import whatif
 from tests.lab.simulated.page import renewed
 from throttlescope.app.pipeline.sources.synthetic_history import CLUSTER
+from throttlescope.app.web.pages import PAGES
 from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
 from throttlescope.ingest.core.system_names import is_system
 from throttlescope.ingest.core.times import MINUTE_MS
@@ -31,6 +34,7 @@ from throttlescope.models.evaluation.measured import measured
 pytestmark = [pytest.mark.spark, pytest.mark.browser, pytest.mark.timeout(900)]
 
 IMAGES = Path(__file__).parents[1] / "docs" / "images"
+CHINESE = VARIANTS[-1]
 #: Pixels that may differ from the picture that is kept: the time of the run, and where a font is hinted otherwise.
 MOST_DIFFERENT, LEVELS = 0.02, 40
 
@@ -214,10 +218,33 @@ def test_a_second_demo_changes_nothing(demo: tuple[Path, str]) -> None:
 @needs_chromium
 def test_documentation_pictures_match_the_pages(demo: tuple[Path, str], tmp_path: Path) -> None:
     with running_server(str(demo[0])) as address, running_chromium() as browser:
-        taken = shoot(browser, address, tmp_path)
+        taken = [*shoot(browser, address, tmp_path), *shoot(browser, address, tmp_path, **CHINESE)]
     differ = {path.name: different_share(path, IMAGES / path.name) for path in taken}
-    assert len(differ) == len(PICTURES)
+    assert len(differ) == len(PICTURES) + len(CHINESE["names"])
     assert {name: share for name, share in differ.items() if share > MOST_DIFFERENT} == {}
+
+
+@needs_chromium
+def test_chinese_pages_have_no_english_words(demo: tuple[Path, str]) -> None:
+    """Findings say where, which words and in what text."""
+    opened, found = _chinese(demo[0], follow=False)
+    assert {urlsplit(path).path for path in opened} == set(PAGES)
+    assert found == {}
+
+
+@pytest.mark.study
+@needs_chromium
+def test_pages_that_these_link_to_have_no_english_words(demo: tuple[Path, str]) -> None:
+    """One page of every shape of address: parts, filters, ranges, what is opened."""
+    opened, found = _chinese(demo[0], follow=True)
+    assert len(opened) > 40
+    assert found == {}
+
+
+def _chinese(lake: Path, *, follow: bool) -> tuple[list[str], dict[str, list[str]]]:
+    starts = [path for path, _ in PICTURES.values()]
+    with running_server(str(lake), workers=1) as address, running_chromium() as browser:
+        return untranslated_pages(browser, address, Lake(lake), starts=starts, follow=follow)
 
 
 def different_share(one: Path, other: Path) -> float:

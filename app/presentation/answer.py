@@ -17,6 +17,7 @@ from throttlescope.models.backlog_age import BacklogAge
 from throttlescope.models.diagnosis.causes import THROTTLED, UNKNOWN
 from throttlescope.models.diagnosis.known_bugs import bugs_behind
 from throttlescope.models.messages.catalogue import sentence
+from throttlescope.models.messages.spacing import text_of
 from throttlescope.models.messages.stored import verdict_in_language
 
 _REASONS = 3
@@ -91,7 +92,7 @@ def answer(
     return VerdictAnswer(
         cause=cause,
         title=_title(cause, verdict["limiter"], limits, verdict["subscription"], verdict["topic"]),
-        backlog=" ".join([_backlog(verdict), *in_other_units(verdict["backlog_entries"], minute or {}, age)]),
+        backlog=text_of([_backlog(verdict), *in_other_units(verdict["backlog_entries"], minute or {}, age)]),
         since=_since(runs([*history, verdict])[-1]),
         sure=_sure(verdict),
         why=_sentences(verdict, "for"),

@@ -184,8 +184,12 @@ def lever_text(answer: Mapping[str, Any] | None) -> str:
 def gain_text(answer: Mapping[str, Any], show: Callable[[float], str] = count) -> str:
     """``98,000 (90,000 to 99,000)``: by how many entries the backlog would have been smaller."""
     low, likely, high = (answer[f"gain_{which}_entries"] for which in ("low", "likely", "high"))
-    span = show(high) if low == high else f"{show(low)} to {show(high)}"
-    return span if likely is None or low == high else f"{show(likely)} ({span})"
+    span = show(high) if low == high else sentence("label.range_words", low=show(low), high=show(high))
+    return (
+        span
+        if likely is None or low == high
+        else sentence("label.likely_range", likely=show(likely), range=span)
+    )
 
 
 def _causes_text(causes: Sequence[Mapping[str, Any]]) -> str:

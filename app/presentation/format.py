@@ -12,6 +12,7 @@ import unicodedata
 
 from throttlescope.app.presentation import time_zone
 from throttlescope.ingest.core.topic_name import part_word
+from throttlescope.models.messages.catalogue import sentence
 from throttlescope.models.messages.units import words
 
 _THIN_SPACE = "\N{NARROW NO-BREAK SPACE}"
@@ -161,7 +162,7 @@ def quantity(value: float | None, unit: str | None) -> str:
         return duration(value * 1000)
     if unit == "ms":
         return duration(value)
-    return f"{short(value)}{_SPACE}{name(unit)}" if unit else short(value)
+    return f"{short(value)}{_SPACE}{words().nouns.get(unit) or name(unit)}" if unit else short(value)
 
 
 def name(text: str, limit: int = 200) -> str:
@@ -177,7 +178,18 @@ def name(text: str, limit: int = 200) -> str:
 def topic_name(topic: str, partition: int) -> str:
     """A topic without its usual scheme, with its partition in words."""
     plain = name(topic.removeprefix("persistent://"))
-    return plain if partition < 0 else f"{plain}, {part_word(topic)}{_SPACE}{partition}"
+    return (
+        plain
+        if partition < 0
+        else sentence("label.topic_part", topic=plain, part=part_name(topic, partition))
+    )
+
+
+def part_name(topic: str, partition: int) -> str:
+    """``partition 3``, ``segment 3`` or ``not partitioned``."""
+    if partition < 0:
+        return sentence("label.not_partitioned")
+    return sentence(f"label.part_number.{part_word(topic)}", number=partition)
 
 
 def _visible(character: str) -> str:

@@ -21,6 +21,7 @@ from throttlescope.ingest.core.subscription_name import remote_cluster
 from throttlescope.models.diagnosis.thresholds import READ_BATCH_ENTRIES_5, READ_SIZE_BYTES
 from throttlescope.models.messages.catalogue import sentence
 from throttlescope.models.messages.limiting import limiter
+from throttlescope.models.messages.units import plural
 
 
 @dataclass(frozen=True)
@@ -74,16 +75,15 @@ class KnownLimit:
     def amount(self) -> str:
         """As configured: ``50 msg per 1 s``."""
         if self.rate is None:
-            return "not observed" if self.set_by is None else "none"
+            return sentence("label.not_observed") if self.set_by is None else sentence("label.none")
         if self.unit == "bytes":
             rate = fmt.size(self.rate)
             if self.rate % 1024:
                 # Set in thousands: the figure that was typed is the one to look for in a policy.
                 rate = f"{fmt.exact(self.rate)}\N{NO-BREAK SPACE}B ({rate})"
         else:
-            rate = (
-                f"{fmt.exact(self.rate)}\N{NO-BREAK SPACE}{'entries' if self.counts == 'entries' else 'msg'}"
-            )
+            unit = sentence("label.unit.entries") if self.counts == "entries" else "msg"
+            rate = f"{fmt.exact(self.rate)}\N{NO-BREAK SPACE}{unit}"
         return sentence("label.per_seconds", rate=rate, period=self.period_s or 1)
 
     def speed(self) -> str:
@@ -91,11 +91,11 @@ class KnownLimit:
         if self.unit == "bytes":
             return fmt.size_rate(self.per_second)
         if self.counts == "entries" and self.per_second is not None:
-            return fmt.count(self.per_second, "entries/s")
+            return sentence("label.entries_per_second", rate=fmt.short(self.per_second))
         return fmt.msg_rate(self.per_second)
 
     def who(self) -> str:
-        return "not observed" if self.set_by is None else set_by_words(self.set_by)
+        return sentence("label.not_observed") if self.set_by is None else set_by_words(self.set_by)
 
     def proof(self) -> str:
         """What its throttle events are worth, in words."""
@@ -107,7 +107,10 @@ class KnownLimit:
         if self.unit == "bytes":
             period, planned = fmt.size(self.rate), fmt.size(self.planned)
         else:
-            period, planned = fmt.exact(self.rate), f"{self.planned}\N{NO-BREAK SPACE}{self.counts}"
+            period, planned = (
+                fmt.exact(self.rate),
+                f"{self.planned}\N{NO-BREAK SPACE}{plural(self.counts, self.planned)}",
+            )
         if self.events_prove:
             return sentence("known_limits.evidence", period=period, planned=planned)
         return sentence("known_limits.no_evidence", period=period, planned=planned)

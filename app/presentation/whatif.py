@@ -104,7 +104,7 @@ def interval(forecast: Forecast, horizon_s: int, style: ValueStyle) -> str:
         else style.duration(value)
         for value in (forecast.earliest_s, forecast.latest_s)
     )
-    return "-" if first == last else f"{first} to {last}"
+    return "-" if first == last else message("label.range_words", low=first, high=last).text
 
 
 def limited_by(answer: ReplayAnswer, outlook: Outlook, change: Change, style: ValueStyle) -> str:

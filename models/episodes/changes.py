@@ -58,7 +58,7 @@ class ChangedLimit:
     def text(self, unit: str) -> str:
         """``100 msg/s``, ``none``; entries and relative limits are named."""
         if self.rate is None:
-            return "none"
+            return sentence("label.none")
         word = "entries" if unit == "msg" and self.counts == "entries" else unit
         if self.relative_to_publish:
             return sentence("limit_change.above_publish_rate", limit=(self.rate, self.period_s, word))

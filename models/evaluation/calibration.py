@@ -12,6 +12,7 @@ from itertools import pairwise
 from throttlescope.models.diagnosis.causes import GRADES
 from throttlescope.models.evaluation.settled import Settled
 from throttlescope.models.evaluation.shares import Share, share_of
+from throttlescope.models.messages.catalogue import sentence
 
 #: Bounds of the bins of confidence: a bin holds [low, high), the last one its high end as well. Nothing is named below 0.5.
 BINS = (0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
@@ -54,13 +55,26 @@ class Calibration:
     grades: list[Reliability]
 
 
+def bin_name(low: float, high: float) -> str:
+    """A bin as the stored figures name it."""
+    return f"{low:.1f} to {high:.1f}"
+
+
+def bin_labels() -> dict[str, str]:
+    """By the stored name of a bin, how it is written in the current language."""
+    return {
+        bin_name(low, high): sentence("label.range_words", low=f"{low:.1f}", high=f"{high:.1f}")
+        for low, high in pairwise(BINS)
+    }
+
+
 def calibration_of(windows: Sequence[Settled]) -> Calibration:
     """Hold the stated confidence against what is true."""
     answered = [window for window in windows if window.judged.cause != "unknown"]
     last = len(BINS) - 2
     bins = [
         _reliability(
-            f"{low:.1f} to {high:.1f}",
+            bin_name(low, high),
             answered,
             lambda w, low=low, high=high, n=n: (
                 low <= w.judged.confidence and (n == last or w.judged.confidence < high)

@@ -26,6 +26,12 @@ def joined(pieces: Iterable[str]) -> str:
     return reduce(_with_seam, filter(None, found), "")
 
 
+def text_of(sentences: Iterable[str]) -> str:
+    """Sentences, one after the other: with a space between them, or none after a full-width stop."""
+    first, *others = sentences
+    return joined([first, *(part for sentence in others for part in (" ", sentence))])
+
+
 def _with_seam(before: str, after: str) -> str:
     left, right = before.rstrip(" "), after.lstrip(" ")
     if not left or not right:

@@ -8,6 +8,7 @@ import plotly.graph_objects as go
 
 from throttlescope.app.presentation import format as fmt
 from throttlescope.app.presentation.figures.chart import OUT, PACKED_FROM, chart, gapless, line
+from throttlescope.models.messages.catalogue import sentence
 
 #: Steps that an axis of ages may have, in seconds.
 _STEPS_S = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 21600, 43200, 86400)
@@ -25,7 +26,7 @@ def age_figure(minutes: pd.DataFrame, *, start_ms: int, end_ms: int) -> go.Figur
     ages = ages_s(minutes)
     if ages.isna().all():
         return None
-    trace = line(minutes, ages, "oldest message", OUT, unit="s")
+    trace = line(minutes, ages, sentence("figures.age.oldest"), OUT, unit="s")
     # A long one has seconds: a text for each point would be most of what is sent.
     is_short = len(trace.y) < PACKED_FROM
     trace.update(
@@ -35,7 +36,7 @@ def age_figure(minutes: pd.DataFrame, *, start_ms: int, end_ms: int) -> go.Figur
     ticks = _ticks(float(np.nanmax(ages)))
     return chart(
         [trace],
-        y_title="age",
+        y_title=sentence("figures.axis.age"),
         start_ms=start_ms,
         end_ms=end_ms,
         height_px=190,

@@ -55,10 +55,10 @@ def _with_band(found: UsualBand, title: str, unit: str) -> list[go.Scatter]:
     at = (found.minute_ms + MINUTE_MS).tolist()
     edge = {"x": at, "mode": "lines", "line": {"width": 0}, "hoverinfo": "skip", "connectgaps": False}
     return [
-        scatter(y=_numbers(found.low), showlegend=False, name="band, low", **edge),
-        scatter(y=_numbers(found.high), fill="tonexty", fillcolor=_BAND, name="usual (3 sigmas)", **edge),
+        scatter(y=_numbers(found.low), showlegend=False, name=sentence("figures.anomaly.low"), **edge),
+        scatter(y=_numbers(found.high), fill="tonexty", fillcolor=_BAND, name=sentence("figures.anomaly.usual"), **edge),
         scatter(
-            x=at, y=_numbers(found.expected), name="expected", mode="lines", connectgaps=False,
+            x=at, y=_numbers(found.expected), name=sentence("figures.anomaly.expected"), mode="lines", connectgaps=False,
             line={"color": ALL, "width": 1.5, "dash": "dash"}, hovertemplate=f"%{{y:.4~s}} {unit}",
         ),
         scatter(
@@ -103,13 +103,13 @@ def _strayed(row: dict) -> list[dict]:
     """The anomaly as a band, and when it was detected as a line; their names are in the legend, where they cover nothing."""
     band = {
         "type": "rect", "xref": "x", "yref": "paper", "x0": row["start_ms"], "x1": row["end_ms"], "y0": 0, "y1": 1,
-        "fillcolor": _STRAYED, "opacity": 0.12, "line": {"width": 0}, "layer": "below", "name": "anomaly", "showlegend": True,
+        "fillcolor": _STRAYED, "opacity": 0.12, "line": {"width": 0}, "layer": "below", "name": sentence("figures.anomaly.anomaly"), "showlegend": True,
     }  # fmt: skip
     if row["detected_ms"] is None:
         return [band]
     detected = {
         "type": "line", "xref": "x", "yref": "paper", "x0": row["detected_ms"], "x1": row["detected_ms"], "y0": 0, "y1": 1,
-        "line": {"color": _STRAYED, "width": 1.5, "dash": "dot"}, "name": "detected", "showlegend": True,
+        "line": {"color": _STRAYED, "width": 1.5, "dash": "dot"}, "name": sentence("label.detected"), "showlegend": True,
     }  # fmt: skip
     return [band, detected]
 

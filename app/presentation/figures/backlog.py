@@ -6,6 +6,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from throttlescope.app.presentation.figures.chart import ALL, OUT, chart, gapless, line
+from throttlescope.models.messages.catalogue import sentence
 
 
 def backlog_figure(minutes: pd.DataFrame, *, start_ms: int, end_ms: int) -> go.Figure:
@@ -15,10 +16,19 @@ def backlog_figure(minutes: pd.DataFrame, *, start_ms: int, end_ms: int) -> go.F
         minutes[name].astype(float)
         for name in ("backlog_entries", "backlog_ready_entries", "delayed_entries")
     )
-    traces = [line(minutes, whole, "backlog", OUT, unit="entries")]
+    hover = sentence("figures.hover.entries")
+    traces = [line(minutes, whole, sentence("label.backlog"), OUT, hovertemplate=hover)]
     traces[0].update(fill="tozeroy", fillcolor="rgba(31,131,198,0.14)")
     if (ready.notna() & (ready != whole)).any():
-        traces.append(line(minutes, ready, "ready (not delayed)", "#D55E00", unit="entries", dash="dash"))
+        traces.append(
+            line(
+                minutes, ready, sentence("figures.backlog.ready"), "#D55E00", hovertemplate=hover, dash="dash"
+            )
+        )
     if (delayed > 0).any():
-        traces.append(line(minutes, delayed, "delayed", ALL, unit="entries", dash="dot"))
-    return chart(traces, y_title="backlog, entries", start_ms=start_ms, end_ms=end_ms, height_px=210)
+        traces.append(
+            line(minutes, delayed, sentence("figures.backlog.delayed"), ALL, hovertemplate=hover, dash="dot")
+        )
+    return chart(
+        traces, y_title=sentence("figures.axis.backlog"), start_ms=start_ms, end_ms=end_ms, height_px=210
+    )

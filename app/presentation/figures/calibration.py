@@ -29,8 +29,8 @@ def calibration_figure(bins: Sequence[dict]) -> go.Figure:
             line={"color": ALL, "dash": "dash", "width": 1.5}, hoverinfo="skip",
         ),
         scatter(
-            x=stated, y=measured, mode="markers+text", name="measured, 95 % Wilson",
-            text=[f"{share['count']} of {share['of']}" for share in right],
+            x=stated, y=measured, mode="markers+text", name=sentence("figures.calibration.measured"),
+            text=[sentence("label.part_of", part=share["count"], whole=share["of"]) for share in right],
             # To the left: the windows with the highest confidence are at the right edge.
             textposition="middle left", textfont={"size": 11},
             error_y={
@@ -52,7 +52,15 @@ def calibration_figure(bins: Sequence[dict]) -> go.Figure:
         "plot_bgcolor": "rgba(0,0,0,0)",
         "font": {"family": FONT, "size": 12, "color": PAGE_TEXT},
         "legend": {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"},
-        "xaxis": {**axis, "range": [0.5, 1.02], "title": {"text": "confidence as stated", "standoff": 6}},
-        "yaxis": {**axis, "range": [max(0, low - 0.03), 1.02], "title": {"text": "right", "standoff": 6}},
+        "xaxis": {
+            **axis,
+            "range": [0.5, 1.02],
+            "title": {"text": sentence("figures.calibration.stated"), "standoff": 6},
+        },
+        "yaxis": {
+            **axis,
+            "range": [max(0, low - 0.03), 1.02],
+            "title": {"text": sentence("label.right_heading"), "standoff": 6},
+        },
     }
     return figure_of(traces, layout)

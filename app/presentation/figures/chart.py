@@ -16,6 +16,8 @@ from throttlescope.app.presentation import time_zone
 from throttlescope.app.presentation.figures.downsampling import kept
 from throttlescope.app.presentation.figures.traces import figure_of, scatter
 from throttlescope.ingest.core.times import MINUTE_MS
+from throttlescope.models.messages.catalogue import sentence
+from throttlescope.models.messages.language import HTML_CODES, current
 
 #: After Okabe and Ito, toned so that lines keep 3:1 on white and on dark grey; one meaning in every chart.
 IN, OUT, ACK, ALL = "#B97F00", "#1F83C6", "#009E73", "#7A7F87"
@@ -42,6 +44,33 @@ CONFIG = {
     "doubleClick": "reset",
     "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d"],
 }
+
+
+#: What the script of Plotly says by itself, in its own words.
+_BUTTONS = {
+    "save": "Download plot as a PNG",
+    "zoom": "Zoom",
+    "pan": "Pan",
+    "zoom_in": "Zoom in",
+    "zoom_out": "Zoom out",
+    "reset": "Reset axes",
+    "back": "Double-click to zoom back out",
+    "taking": "Taking snapshot - this may take a few seconds",
+    "saved": "Snapshot succeeded",
+}
+
+
+def graph_config(**more: object) -> dict:
+    """How a chart behaves, with Plotly's buttons in the current language; ``more`` of its configuration."""
+    language = HTML_CODES[current()]
+    dictionary = {words: sentence(f"figures.button.{name}") for name, words in _BUTTONS.items()}
+    # Dates on axes are written by the figure; without a format of its own a language would have none.
+    return {
+        **CONFIG,
+        "locale": language,
+        "locales": {language: {"dictionary": dictionary, "format": {}}},
+        **more,
+    }
 
 
 def chart(
@@ -84,7 +113,7 @@ def chart(
             "tickformatstops": [
                 {"dtickrange": [None, 60_000], "value": "%H:%M:%S"},
                 {"dtickrange": [60_000, 43_200_000], "value": "%H:%M"},
-                {"dtickrange": [43_200_000, None], "value": "%b %d"},
+                {"dtickrange": [43_200_000, None], "value": sentence("figures.axis.day")},
             ],
             "showgrid": True,
             "gridcolor": "rgba(128,128,128,0.18)",
@@ -123,7 +152,11 @@ def time_title(start_ms: int, end_ms: int) -> str:
     """``UTC, 2026-11-20``: the zone, and the days that the ticks leave out."""
     first, last = (f"{time_zone.local(at_ms):%Y-%m-%d}" for at_ms in (start_ms, max(start_ms, end_ms - 1)))
     label = time_zone.label(end_ms)
-    return f"{label}, {first}" if first == last else f"{label}, {first} to {last}"
+    return (
+        f"{label}, {first}"
+        if first == last
+        else f"{label}, {sentence('label.range_words', low=first, high=last)}"
+    )
 
 
 def in_zone(figure: go.Figure, end_ms: int) -> go.Figure:
@@ -206,7 +239,7 @@ def line(
     label: str,
     colour: str,
     *,
-    unit: str,
+    unit: str = "",
     dash: str = "solid",
     **more: object,
 ):
@@ -216,6 +249,8 @@ def line(
     ----------
     minutes : DataFrame
         Without gaps in time: see :func:`gapless`.
+    unit : str, optional
+        A symbol, for the hover text; a word is part of a ``hovertemplate`` instead.
     more
         Of the trace.
     """

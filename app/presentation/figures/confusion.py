@@ -7,6 +7,7 @@ import plotly.graph_objects as go
 from throttlescope.app.presentation.causes import CAUSES
 from throttlescope.app.presentation.figures.chart import FONT, PAGE_TEXT
 from throttlescope.app.presentation.figures.traces import figure_of, heatmap
+from throttlescope.models.messages.catalogue import sentence
 
 # Light to strong, legible on light and dark; right and wrong differ by place (the diagonal) as well.
 _RIGHT = [[0, "#cfe5f3"], [1, "#0072B2"]]
@@ -52,11 +53,11 @@ def confusion_figure(confusion: dict[str, dict[str, int]]) -> go.Figure:
         "font": {"family": FONT, "size": 12, "color": PAGE_TEXT},
         "xaxis": {
             "side": "top", "tickangle": -45, "showgrid": False, "zeroline": False, "fixedrange": True,
-            "title": {"text": "named", "standoff": 4},
+            "title": {"text": sentence("figures.confusion.named"), "standoff": 4},
         },
         "yaxis": {
             "autorange": "reversed", "showgrid": False, "zeroline": False, "fixedrange": True,
-            "title": {"text": "true", "standoff": 4},
+            "title": {"text": sentence("figures.confusion.true"), "standoff": 4},
         },
     }  # fmt: skip
     return figure_of(traces, layout)
@@ -67,5 +68,8 @@ def _label(word: str) -> str:
 
 
 def _hover(true: str, named: str, count: int, total: int) -> str:
-    said = "called so" if true == named else f"called {CAUSES[named].label}"
-    return f"{CAUSES[true].label}: {count} of {total} windows {said}"
+    cause = CAUSES[true].label
+    if true == named:
+        return sentence("figures.confusion.right", cause=cause, count=count, total=total)
+    other = CAUSES[named].label
+    return sentence("figures.confusion.wrong", cause=cause, count=count, total=total, named=other)

@@ -55,7 +55,12 @@ def events_figure(minutes: pd.DataFrame, *, start_ms: int, end_ms: int) -> go.Fi
     # One reason alone is named too: the name says whether it proves anything.
     more = {"barmode": "stack", "showlegend": True}
     return chart(
-        traces, y_title="events per minute", start_ms=start_ms, end_ms=end_ms, height_px=200, more=more
+        traces,
+        y_title=sentence("figures.axis.events_per_minute"),
+        start_ms=start_ms,
+        end_ms=end_ms,
+        height_px=200,
+        more=more,
     )
 
 
@@ -83,5 +88,5 @@ def _bars(
                 "fillmode": "overlay",
             },
         },
-        hovertemplate="%{y:.4~s} events",
+        hovertemplate=sentence("figures.hover.events"),
     )

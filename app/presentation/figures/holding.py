@@ -17,7 +17,7 @@ def holding_figure(minutes: pd.DataFrame, *, start_ms: int, end_ms: int) -> go.F
     traces = [
         line(minutes, minutes[column], label, colour, unit="msg", dash=dash)
         for column, label, colour, dash in (
-            ("unacked_msg", "unacknowledged", OUT, "solid"),
+            ("unacked_msg", sentence("figures.permits.unacknowledged"), OUT, "solid"),
             ("permits_max", sentence("figures.permits.most"), ACK, "dash"),
             ("permits_min", sentence("figures.permits.fewest"), IN, "dot"),
         )
@@ -27,7 +27,7 @@ def holding_figure(minutes: pd.DataFrame, *, start_ms: int, end_ms: int) -> go.F
         return None
     return chart(
         traces,
-        y_title="messages",
+        y_title=sentence("figures.axis.messages"),
         start_ms=start_ms,
         end_ms=end_ms,
         height_px=210,
@@ -57,5 +57,5 @@ def _blocked(minutes: pd.DataFrame) -> list[dict]:
             }
         )
     if bands:
-        bands[0] |= {"name": "blocked", "showlegend": True}
+        bands[0] |= {"name": sentence("figures.permits.blocked"), "showlegend": True}
     return bands

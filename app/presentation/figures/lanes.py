@@ -17,12 +17,12 @@ from throttlescope.app.presentation.figures.chart import chart
 from throttlescope.app.presentation.figures.traces import heatmap, scatter
 from throttlescope.models.messages.catalogue import sentence
 
-#: From which share of a limit on, what it is called, and its colour; the same on light and on dark.
+#: From which share of a limit on, and its colour; the same on light and on dark. See :func:`band_words`.
 BANDS = (
-    (0.0, "below 50 %", "rgba(128,128,128,0.20)"),
-    (0.5, "50 to 80 %", "rgba(213,94,0,0.28)"),
-    (0.8, "80 to 90 %", "rgba(213,94,0,0.58)"),
-    (0.9, "90 % and more", "rgba(213,94,0,1)"),
+    (0.0, "rgba(128,128,128,0.20)"),
+    (0.5, "rgba(213,94,0,0.28)"),
+    (0.8, "rgba(213,94,0,0.58)"),
+    (0.9, "rgba(213,94,0,1)"),
 )
 _ROW_PX = 34
 _TOP_SHARE = 1.0
@@ -64,7 +64,7 @@ def lanes_figure(lanes: Sequence[Lane], step_ms: int, *, start_ms: int, end_ms: 
 
 def lane_words(lane: Lane) -> str:
     """Whose limiter it is: ``topic.msg of shop/web/feed, partition 3``."""
-    return f"{lane.limiter} of {owner_words(lane)}"
+    return sentence("figures.lanes.of", limiter=lane.limiter, owner=owner_words(lane))
 
 
 def owner_words(lane: Lane) -> str:
@@ -72,11 +72,23 @@ def owner_words(lane: Lane) -> str:
     if lane.topic is None:
         return fmt.name(lane.broker, 80) if lane.broker else sentence("figures.lanes.no_broker")
     topic = fmt.topic_name(lane.topic, -1 if lane.partition is None else lane.partition)
-    return topic if lane.subscription is None else f"{fmt.name(lane.subscription, 80)} on {topic}"
+    if lane.subscription is None:
+        return topic
+    return sentence("figures.lanes.subscription", subscription=fmt.name(lane.subscription, 80), topic=topic)
+
+
+def band_words(since: float) -> str:
+    """What a band of :data:`BANDS` is called, by the share from which it is on."""
+    name = {0.0: "low", 0.5: "half", 0.8: "high", 0.9: "full"}[since]
+    return sentence(f"figures.lanes.band.{name}")
 
 
 def _label(row: int, lane: Lane) -> dict:
-    share = "use not known" if lane.share is None else f"up to {fmt.percent(lane.share)}"
+    share = (
+        sentence("figures.lanes.unknown")
+        if lane.share is None
+        else sentence("figures.lanes.highest", share=fmt.percent(lane.share))
+    )
     mark = "▲ " if lane.bound_cells else ""
     return {
         "xref": "paper",
@@ -93,7 +105,7 @@ def _label(row: int, lane: Lane) -> dict:
 
 def _strip(row: int, label: str, cells: list, starts: range, step_ms: int) -> go.Heatmap:
     stops = []
-    for number, (since, _, colour) in enumerate(BANDS):
+    for number, (since, colour) in enumerate(BANDS):
         until = BANDS[number + 1][0] if number + 1 < len(BANDS) else _TOP_SHARE
         stops += [[since / _TOP_SHARE, colour], [until / _TOP_SHARE, colour]]
     return heatmap(

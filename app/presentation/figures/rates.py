@@ -25,7 +25,7 @@ from throttlescope.app.presentation.figures.traces import scatter
 from throttlescope.app.presentation.limits import known_limit, limit_lines, shared_use
 from throttlescope.app.presentation.unmeasured_zeros import is_measured
 from throttlescope.ingest.core.times import MINUTE_MS
-from throttlescope.models.messages.catalogue import sentence
+from throttlescope.models.messages.catalogue import message, sentence
 
 # A limit further away than this would press the rates flat; it is only named.
 _FARTHEST = 4.0
@@ -35,11 +35,20 @@ def msg_rates_figure(minutes: pd.DataFrame, *, start_ms: int, end_ms: int) -> go
     """Messages per second in, out and acknowledged, and the message limits per second."""
     minutes = gapless(minutes)
     traces = [
-        line(minutes, minutes["in_msg_rate_5m"], "in (published)", IN, unit="msg/s"),
-        line(minutes, minutes["out_msg_rate_5m"], "out (dispatched)", OUT, unit="msg/s"),
+        line(minutes, minutes["in_msg_rate_5m"], sentence("figures.rates.in"), IN, unit="msg/s"),
+        line(minutes, minutes["out_msg_rate_5m"], sentence("figures.rates.out"), OUT, unit="msg/s"),
     ]
     if is_measured(minutes, "ack_msg_rate"):
-        traces.append(line(minutes, minutes["ack_msg_rate"], "acknowledged", ACK, unit="msg/s", dash="dot"))
+        traces.append(
+            line(
+                minutes,
+                minutes["ack_msg_rate"],
+                sentence("figures.rates.acknowledged"),
+                ACK,
+                unit="msg/s",
+                dash="dot",
+            )
+        )
     return _with_limits(traces, minutes, "msg", "msg/s", start_ms, end_ms)
 
 
@@ -47,8 +56,8 @@ def byte_rates_figure(minutes: pd.DataFrame, *, start_ms: int, end_ms: int) -> g
     """Bytes per second in and out, and the byte limits per second."""
     minutes = gapless(minutes)
     traces = [
-        line(minutes, minutes["in_bytes_rate_5m"], "in (published)", IN, unit="B/s"),
-        line(minutes, minutes["out_bytes_rate_5m"], "out (dispatched)", OUT, unit="B/s"),
+        line(minutes, minutes["in_bytes_rate_5m"], sentence("figures.rates.in"), IN, unit="B/s"),
+        line(minutes, minutes["out_bytes_rate_5m"], sentence("figures.rates.out"), OUT, unit="B/s"),
     ]
     return _with_limits(traces, minutes, "bytes", "B/s", start_ms, end_ms)
 
@@ -67,7 +76,7 @@ def _with_limits(traces, minutes, unit: str, unit_words: str, start_ms: int, end
     for level, use in shared.items():
         # A shared limit is used by neighbours too: its use is drawn where it is not this one's alone.
         if level in near and (use > alone * 1.05).any():
-            label = sentence("figures.rates.shared", level=level)
+            label = sentence("figures.rates.shared", level=message(f"limiting.level.{level}"))
             traces.append(line(minutes, use, label, ALL, unit=unit_words, dash=LEVEL_DASHES[level]))
     highest = _highest(traces)
     for level, values in lines.items():
@@ -84,7 +93,7 @@ def _with_limits(traces, minutes, unit: str, unit_words: str, start_ms: int, end
         y_axis |= {"tickmode": "array", "tickvals": list(ticks), "ticktext": list(ticks.values())}
     return chart(
         traces,
-        y_title="bytes per second" if unit == "bytes" else "messages per second",
+        y_title=sentence(f"figures.axis.{unit}_per_second"),
         start_ms=start_ms,
         end_ms=end_ms,
         height_px=270,
@@ -119,11 +128,11 @@ def _limit_words(minutes: pd.DataFrame, values: pd.Series, level: str, unit: str
     """Level, speed and who set it, as of the last minute with this limit."""
     known_to = values.last_valid_index()
     limit = known_limit(minutes.iloc[: known_to + 1], level, unit)
-    rate, set_by = limit.speed(), limit.who()
+    rate, set_by, which = limit.speed(), limit.who(), message(f"limiting.level.{level}")
     if minutes.loc[known_to + 1 :, f"limit_{level}_set_by"].notna().any():
         until = fmt.clock(int(minutes.loc[known_to, "minute_ms"]) + MINUTE_MS)
-        return sentence("figures.rates.limit_until", level=level, rate=rate, set_by=set_by, time=until)
-    return sentence("figures.rates.limit", level=level, rate=rate, set_by=set_by)
+        return sentence("figures.rates.limit_until", level=which, rate=rate, set_by=set_by, time=until)
+    return sentence("figures.rates.limit", level=which, rate=rate, set_by=set_by)
 
 
 def _iec_ticks(top_bytes: float) -> dict[float, str]:

@@ -20,7 +20,8 @@ from throttlescope.app.presentation.figures.traces import bar, scatter
 from throttlescope.ingest.core.times import format_time
 from throttlescope.models.messages.catalogue import sentence
 
-VERDICT, NAIVE, TRUTH, CHANGES = "verdict", "naive rule", "script (truth)", "changes"
+#: Rows, from below upwards; a row has the place that its name has on the axis.
+VERDICT, NAIVE, TRUTH, CHANGES = "verdict", "naive", "truth", "changes"
 
 # A stretch shorter than this share of the range has no room for its label.
 _LABEL_SHARE = 0.14
@@ -82,7 +83,7 @@ def ribbon_figure(
         y_axis={
             "type": "category",
             "categoryorder": "array",
-            "categoryarray": rows,
+            "categoryarray": [_row_name(row) for row in rows],
             "range": [-0.5, len(rows) - 0.5],
             "tickformat": None,
             "ticklabelstandoff": 6,
@@ -104,7 +105,7 @@ def ribbon_figure(
 def _run_hover(run) -> str:
     sure = fmt.percent(run.confidence_max)
     if fmt.percent(run.confidence_min) != sure:
-        sure = f"{fmt.percent(run.confidence_min)} to {sure}"
+        sure = sentence("label.range_words", low=fmt.percent(run.confidence_min), high=sure)
     return sentence("figures.ribbon.run", length=fmt.duration(run.end_ms - run.start_ms), share=sure)
 
 
@@ -125,7 +126,7 @@ def _cause_bars(row: str, stretches, length: int, *, outlined: bool = False) -> 
                 ],
                 [
                     f"<b>{cause.mark} {cause.label}</b> {limiter_words(limiter)}<br>"
-                    f"{fmt.moment(start)} to {fmt.clock(end)}<br>{hover}"
+                    f"{_times(start, end)}<br>{hover}"
                     for start, end, _, limiter, hover in mine
                 ],
                 cause.colour,
@@ -147,7 +148,7 @@ def _side_bars(stretches, length: int) -> list[go.Bar]:
                     [(start, end) for start, end, _ in mine],
                     [_fitting(length, end - start, side.mark, side.label, "") for start, end, _ in mine],
                     [
-                        f"naive rule: <b>{side.mark} {side.label}</b><br>{fmt.moment(start)} to {fmt.clock(end)}"
+                        f"{sentence('label.colon', label=_row_name(NAIVE))}<b>{side.mark} {side.label}</b><br>{_times(start, end)}"
                         for start, end, _ in mine
                     ],
                     side.colour,
@@ -158,13 +159,22 @@ def _side_bars(stretches, length: int) -> list[go.Bar]:
     return bars
 
 
+def _row_name(row: str) -> str:
+    return sentence(f"figures.ribbon.row.{row}")
+
+
+def _times(start_ms: int, end_ms: int) -> str:
+    return sentence("label.range_words", low=fmt.moment(start_ms), high=fmt.clock(end_ms))
+
+
 def _fitting(length: int, own: int, mark: str, label: str, more: str) -> str:
     share = own / length
     if share < 0.02:
         return ""
     if share < _LABEL_SHARE:
         return mark
-    return f"{mark} {label}" + (f": {more}" if more and share > 2.4 * _LABEL_SHARE else "")
+    named = f"{mark} {label}"
+    return sentence("label.colon", label=named) + more if more and share > 2.4 * _LABEL_SHARE else named
 
 
 def _bar(row, spans, texts, hovers, colour, pattern, *, outlined: bool = False) -> go.Bar:
@@ -185,7 +195,7 @@ def _bar(row, spans, texts, hovers, colour, pattern, *, outlined: bool = False) 
         red, green, blue = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
         marker |= {"color": f"rgba({red},{green},{blue},0.16)", "line": {"width": 1.5, "color": colour}}
     return bar(
-        y=[row] * len(spans),
+        y=[_row_name(row)] * len(spans),
         base=[start for start, _ in spans],
         x=[end - start for start, end in spans],
         orientation="h",
@@ -225,7 +235,8 @@ def _changes(minutes: pd.DataFrame) -> list[tuple[int, str, str]]:
         if row.counter_resets:
             words.append(sentence("figures.ribbon.restarted"))
         if words:
-            short = "limit" if row.limits_changed else "broker" if row.broker_changed else "restart"
+            word = "limit" if row.limits_changed else "broker" if row.broker_changed else "restart"
+            short = sentence(f"figures.ribbon.word.{word}")
             found.append((int(row.minute_ms), short, "<br>".join(words)))
     return found
 
@@ -238,7 +249,7 @@ def _change_marks(changes: list[tuple[int, str, str]], end_ms: int, length: int)
     ]
     return scatter(
         x=[at_ms for at_ms, _, _ in changes],
-        y=[CHANGES] * len(changes),
+        y=[_row_name(CHANGES)] * len(changes),
         mode="markers+text",
         marker={"symbol": "diamond-tall", "size": 11, "color": "#7A7F87"},
         text=[short if has_room else "" for (_, short, _), has_room in zip(changes, room, strict=True)],

@@ -14,6 +14,7 @@ import plotly.graph_objects as go
 from throttlescope.app.presentation.figures.chart import chart, has_lone_points
 from throttlescope.app.presentation.figures.downsampling import kept
 from throttlescope.app.presentation.figures.traces import scatter
+from throttlescope.models.messages.catalogue import sentence
 
 #: After Okabe and Ito, toned so that lines keep 3:1 on white and on dark grey. Beyond ten lines the dashes tell them apart.
 COLOURS = (
@@ -81,12 +82,12 @@ def series_figure(lines: Sequence[Drawn], *, start_ms: int, end_ms: int) -> tupl
                 marker={"size": 4},
                 line={"color": colour, "width": 1.6, "dash": dash},
                 connectgaps=False,
-                hovertemplate=f"series {number + 1}: %{{y:.6~g}}<br>%{{x|%Y-%m-%d %H:%M:%S}}<extra></extra>",
+                hovertemplate=f"{sentence('figures.hover.series', number=number + 1)}: %{{y:.6~g}}<br>%{{x|%Y-%m-%d %H:%M:%S}}<extra></extra>",
             )
         )
     figure = chart(
         traces,
-        y_title="value",
+        y_title=sentence("label.value_heading"),
         start_ms=start_ms,
         end_ms=max(end_ms, start_ms + 1000),
         height_px=400,

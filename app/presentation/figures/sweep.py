@@ -38,11 +38,11 @@ def sweep_figure(
         scatter(x=values, y=minutes("earliest_s"), mode="lines", line=thin, showlegend=False, hoverinfo="skip"),
         scatter(
             x=values, y=minutes("latest_s"), mode="lines", line=thin, fill="tonexty", fillcolor="rgba(31,131,198,0.16)",
-            name="best to worst", hoverinfo="skip",
+            name=sentence("label.best_to_worst_heading"), hoverinfo="skip",
         ),
         scatter(
             x=[point["value"] for point in drained], y=[point["drain_s"] / 60 for point in drained], mode="lines+markers",
-            name="gone after", line={"color": OUT, "width": 2}, hovertemplate=sentence("figures.sweep.gone.hover"),
+            name=sentence("figures.sweep.gone"), line={"color": OUT, "width": 2}, hovertemplate=sentence("figures.sweep.gone.hover"),
         ),
         scatter(
             x=never, y=[most] * len(never), mode="markers", name=sentence("figures.sweep.never"),
@@ -50,8 +50,11 @@ def sweep_figure(
             marker={"symbol": "x", "size": 8, "color": _LATE},
         ),
     ]  # fmt: skip
-    shapes = [_line_at(f"wanted: {target_s / 60:g} min", "dash", y=target_s / 60)]
-    for value, text, dash in ((now, "as it is", "dot"), (enough, "enough", "dashdot")):
+    shapes = [_line_at(sentence("figures.sweep.wanted", minutes=target_s / 60), "dash", y=target_s / 60)]
+    for value, text, dash in (
+        (now, sentence("figures.sweep.as_it_is"), "dot"),
+        (enough, sentence("figures.sweep.enough"), "dashdot"),
+    ):
         if value:
             shapes.append(_line_at(text, dash, x=value))
     axis = {"gridcolor": "rgba(128,128,128,0.18)", "zeroline": False}
@@ -65,7 +68,7 @@ def sweep_figure(
             "font": {"family": FONT, "size": 12, "color": PAGE_TEXT},
             "legend": {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"},
             "xaxis": {"type": "log", "title": {"text": title}, "tickformat": "~s", **axis},
-            "yaxis": {"title": {"text": "minutes until gone"}, "range": [0, 1.08 * most], **axis},
+            "yaxis": {"title": {"text": sentence("figures.sweep.axis")}, "range": [0, 1.08 * most], **axis},
             "shapes": shapes,
         },
     )

@@ -74,7 +74,7 @@ def what_if_figure(
     traces: list = []
     for curve in curves:
         traces += _band(curve)
-    traces.append(_line(*_thinned(*recorded), "recorded", OUT, "solid"))
+    traces.append(_line(*_thinned(*recorded), sentence("figures.what_if.recorded"), OUT, "solid"))
     traces.append(_line(*_thinned(*replayed), sentence("figures.what_if.replayed"), ALL, "dot"))
     for curve in curves:
         if curve.likely is not None:
@@ -93,7 +93,7 @@ def what_if_figure(
         ],
         "annotations": [
             {
-                "x": changed_ms, "y": 1, "yref": "y domain", "text": f"changed at {fmt.clock(changed_ms)}",
+                "x": changed_ms, "y": 1, "yref": "y domain", "text": sentence("figures.what_if.changed_at", time=fmt.clock(changed_ms)),
                 "showarrow": False, "xanchor": "right" if is_late else "left", "yanchor": "top", "xshift": -4 if is_late else 4,
             },
             *_names(curves, top),
@@ -104,7 +104,7 @@ def what_if_figure(
     }  # fmt: skip
     axis = {"range": [0, top]} | ({"dtick": 1} if highest < 5 else {})
     return chart(
-        traces, y_title="backlog, entries", start_ms=start_ms, end_ms=end_ms, height_px=_HEIGHT_PX, y_axis=axis, more=more
+        traces, y_title=sentence("figures.axis.backlog"), start_ms=start_ms, end_ms=end_ms, height_px=_HEIGHT_PX, y_axis=axis, more=more
     )  # fmt: skip
 
 
@@ -174,7 +174,7 @@ def _band(curve: Curve) -> list[go.Scatter]:
 def _line(times_ms: np.ndarray, values: np.ndarray, name: str, colour: str, dash: str) -> go.Scatter:
     return scatter(
         x=[int(at) for at in times_ms], y=_whole(values), name=name, mode="lines", line={"color": colour, "width": 2, "dash": dash},
-        legendgroup=name, connectgaps=False, hovertemplate="%{y:.4~s} entries",
+        legendgroup=name, connectgaps=False, hovertemplate=sentence("figures.hover.entries"),
     )  # fmt: skip
 
 

@@ -36,6 +36,8 @@
 
     // A link with a zoom: the charts are drawn whole, so that a double click finds the way back, and zoomed at once.
     openZoomed: function () {
+      // Charts that were made anew show everything.
+      document.querySelectorAll(".chart-key button").forEach((entry) => entry.setAttribute("aria-pressed", "true"));
       const zoom = zoomOf(window.location.href);
       offerWhole(zoom);
       if (zoom) {
@@ -109,6 +111,29 @@
       event.preventDefault();
       navigate(link.href, true);
     }
+  });
+
+  // A name of the key: what it means is hidden in all charts of the page, or shown again.
+  document.addEventListener("click", function (event) {
+    const entry = event.target.closest && event.target.closest(".chart-key button");
+    if (!entry) {
+      return;
+    }
+    const named = (parts) => (parts || []).flatMap((part, at) => (part.name === entry.dataset.name ? [at] : []));
+    const found = Array.from(document.querySelectorAll("#page .js-plotly-plot"), (graph) => ({
+      graph: graph,
+      traces: named(graph.data),
+      shapes: named(graph.layout && graph.layout.shapes),
+    }));
+    const isShown = (part) => part.visible !== false;
+    const hide = found.some(
+      (one) => one.traces.some((at) => isShown(one.graph.data[at])) || one.shapes.some((at) => isShown(one.graph.layout.shapes[at]))
+    );
+    found.forEach(function (one) {
+      one.traces.length && window.Plotly.restyle(one.graph, { visible: !hide }, one.traces);
+      one.shapes.forEach((at) => window.Plotly.relayout(one.graph, { ["shapes[" + at + "].visible"]: !hide }));
+    });
+    entry.setAttribute("aria-pressed", String(!hide));
   });
 
   // Graphs are drawn one after the other, after their script has come.

@@ -141,13 +141,13 @@
         name.textContent = visible(option.text);
         const about = document.createElement("span");
         about.className = "suggestion-about";
-        about.textContent = option.kind + (option.detail ? " · " + option.detail : "");
+        about.textContent = (place.dataset[option.kind] || option.kind) + (option.detail ? " · " + option.detail : "");
         row.append(name, about);
         return row;
       })
     );
     place.hidden = false;
-    say(options.length + (options.length === 1 ? " suggestion" : " suggestions") + ", arrow down to choose");
+    say((options.length === 1 ? place.dataset.one : place.dataset.many).replace("NUMBER", options.length));
   }
 
   // Hostile names: control and direction marks are shown, not obeyed.

@@ -113,7 +113,8 @@
 
   function letter(search) {
     const query = new URLSearchParams(search || "");
-    return "The controls move run " + "ABCD"[chosenOf(query, runsOf(query))] + ".";
+    const words = document.getElementById("what-if-moves").dataset.words;
+    return words.replace("RUN", "ABCD"[chosenOf(query, runsOf(query))]);
   }
 
   // Another run was chosen, or somebody went back: the controls follow the address.

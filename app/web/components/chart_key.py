@@ -1,7 +1,8 @@
 """A chart of a page with its key as text above it. In: a figure, and what other charts of the page have named. Out: components.
 
 Figures carry a legend of their own, for notebooks, reports and saved pictures. On a page it would be cut on a small screen, and every chart
-would repeat it: there the key is text that wraps, and names a look once on the page.
+would repeat it: there the key is text that wraps, and names a look once on the page. A click on a name hides it in all charts of the page
+and shows it again (``assets/charts.js``).
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ from html import escape
 
 import plotly.graph_objects as go
 from dash import html
+
+from throttlescope.models.messages.catalogue import sentence
 
 _WIDTH_PX, _HEIGHT_PX = 26, 12
 _DASHES = {"solid": "", "dash": "7 4", "dot": "2 3", "dashdot": "7 3 2 3", "longdash": "11 4"}
@@ -42,7 +45,15 @@ class PageKey:
             html.Ul(
                 [
                     html.Li(
-                        [html.Img(src=picture, alt="", width=_WIDTH_PX, height=_HEIGHT_PX), html.Span(name)]
+                        html.Button(
+                            [
+                                html.Img(src=picture, alt="", width=_WIDTH_PX, height=_HEIGHT_PX),
+                                html.Span(name),
+                            ],
+                            type="button",
+                            title=sentence("page.chart.toggle"),
+                            **{"data-name": name, "aria-pressed": "true"},
+                        )
                     )
                     for name, picture in fresh
                 ],

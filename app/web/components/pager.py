@@ -22,7 +22,7 @@ def pager(page: int, total: int, rows_per_page: int, to: Callable[[int], str], *
         What a row is, in the plural.
     """
     noun = units.plural(noun, total)
-    label = sentence("page.pager.label", noun=noun)
+    label = sentence("page.pager.label", number=fmt.exact(total), noun=noun)
     first, last = (page - 1) * rows_per_page + 1, min(page * rows_per_page, total)
     if total <= rows_per_page and page == 1:
         return html.Nav(

@@ -13,6 +13,7 @@ from throttlescope.app.presentation.causes import CAUSES, cause_tip
 from throttlescope.app.presentation.links.subscription import SubscriptionAddress, SubscriptionPartition
 from throttlescope.ingest.core.subscription_name import short_text, subscription_text
 from throttlescope.models.messages.catalogue import sentence
+from throttlescope.models.messages.language import HTML_CODES, STORED_LANGUAGE
 
 
 def cause_badge(word: str, limiter: str | None = None) -> html.Span:
@@ -125,6 +126,50 @@ def subscription_link(row: dict, href: str | None = None) -> dcc.Link:
     )
 
 
+def identity(
+    key: SubscriptionPartition, *more: object, topic: object = None, part: str | None = None
+) -> html.P:
+    """Topic, partition and cluster of a subscription, below its name.
+
+    Parameters
+    ----------
+    more
+        What follows.
+    topic : Component, optional
+        The topic's name, if it is more than text.
+    part : str, optional
+        Which partition, if it is not named as usual.
+    """
+    where = f" · {part or fmt.part_name(key.topic, key.partition)} · "
+    return html.P(
+        [
+            html.Span(f"{sentence('label.topic')} ", className="quiet"),
+            topic or hostile(key.topic),
+            html.Span(where, className="quiet"),
+            html.Span(f"{sentence('label.cluster_heading')} ", className="quiet"),
+            hostile(key.cluster),
+            *synthetic_badge(key.cluster),
+            *more,
+        ],
+        className="identity",
+    )
+
+
+def stored_english(text: str, **properties: object) -> html.Span:
+    """Text that is English in every language: names of checks, what a gate found, columns of tables."""
+    return html.Span(text, lang=HTML_CODES[STORED_LANGUAGE], **properties)
+
+
+def run_state(word: str) -> tuple[str, str, str]:
+    """How a run ended: a mark, a word and the class of its colour."""
+    states = {
+        "done": ("✓", sentence("label.done"), "good"),
+        "failed": ("✖", sentence("label.failed"), "bad"),
+        "gated": ("■", sentence("label.stopped_by_a_gate"), "bad"),
+    }
+    return states.get(word, ("?", fmt.name(word, 40), "open"))
+
+
 def view_link(label: str, href: str, *, chosen: bool, title: str | None = None) -> dcc.Link:
     """One of several views of the same data; they are next to each other in an element of class ``views``."""
     more = {"title": title} if title else {}
@@ -155,6 +200,7 @@ def plain_table(head: tuple[str, ...], rows: list[list], *, keys: Sequence[str] 
         ),
         className="table-box",
         tabIndex=0,
-        role="region",
+        # Not a region: tables of one page may have the same name, landmarks may not.
+        role="group",
         **{"aria-label": head[0]},
     )

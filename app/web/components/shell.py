@@ -49,10 +49,10 @@ def shell(pages: Sequence[tuple[str, str]]) -> dmc.MantineProvider:
         theme=THEME,
         children=[
             dcc.Location(id="address", refresh="callback-nav"),
-            html.A(sentence("page.skip"), href="#page", className="skip-link"),
             html.Header(
                 className="shell-header",
                 children=[
+                    html.A(sentence("page.skip"), href="#page", className="skip-link"),
                     dcc.Link("throttlescope", href=OVERVIEW_PATH, className="shell-brand"),
                     html.Nav(
                         [dcc.Link(title, href=path, className="shell-link") for title, path in pages],

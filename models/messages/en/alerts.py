@@ -84,4 +84,11 @@ SENTENCES = {
     "alerts.why.short": "not longer than the rule's for, {hold}",
     "alerts.why.hold": "the expression did not hold for {hold}",
     "alerts.why.never": "the expression did not hold",
+    "alerts.no_samples": ", so no rule can be evaluated",
+    "alerts.count.real": "{number} real",
+    "alerts.count.not_real": "{number} not real",
+    "alerts.count.undecided": "{number} undecided",
+    "alerts.outcome.real": "real",
+    "alerts.outcome.not_real": "not real",
+    "alerts.outcome.undecided": "undecided",
 }

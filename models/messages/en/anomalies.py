@@ -112,4 +112,11 @@ SENTENCES = {
     "anomalies.gone.why": (
         "Judging again with more data may find none, or another beginning. The list below has what is there now."
     ),
+    "anomalies.group.cluster": "in {cluster}",
+    "anomalies.group.kinds": "{first} and {last}",
+    "anomalies.group.span.open": "{range} ({length}, still open)",
+    "anomalies.group.span.over": "{range} ({length})",
+    "anomalies.what.deviates": "{signal} {direction}",
+    "anomalies.unit.entries": "entries",
+    "anomalies.unit.events_per_min": "events/min",
 }

@@ -163,4 +163,6 @@ SENTENCES = {
         "{rows} rows of signals as they were then, {range}; in and out are messages in the minute, no permits is a share of the consumers' "
         "samples"
     ),
+    "data_quality.windows.rules": "rules {version}",
+    "data_quality.run.entries": "{number} entries",
 }

@@ -137,4 +137,11 @@ SENTENCES = {
     "limits.changes.set_by_other": "set by: {before} before, now {now}",
     "limits.changes.affected.one_topic": "{limits} on 1 topic",
     "limits.changes.affected.topics": "{limits} on {topics} topics",
+    "limits.subject": "Limits of ",
+    "limits.answers.of": "{scope} of {name}",
+    "limits.changes.kind.raised": "raised",
+    "limits.changes.kind.set": "set",
+    "limits.changes.kind.removed": "removed",
+    "limits.changes.kind.lowered": "lowered",
+    "limits.changes.kind.redefined": "redefined",
 }

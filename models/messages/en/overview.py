@@ -16,7 +16,7 @@ SENTENCES = {
     "overview.state.none": "No subscription has a problem",
     "overview.state.some": "{troubled} of {judged} subscriptions have a problem",
     "overview.state.one": "1 of {judged} subscriptions has a problem",
-    "overview.state.judged": "{judged} subscription partitions with a verdict",
+    "overview.state.judged": "{judged} subscription partitions with a verdict {when}.",
     "overview.state.ended": (
         "{number} more had a verdict in the last day, but none in its last 10 minutes: they are not counted."
     ),
@@ -92,4 +92,10 @@ SENTENCES = {
     "overview.incidents.none": "No limiter or broker affects several subscriptions at once.",
     "overview.incidents.affected.one_topic": "{subscriptions} on 1 topic",
     "overview.incidents.affected.topics": "{subscriptions} on {topics} topics",
+    # Cells and heads.
+    "overview.limits.all": "All limits",
+    "overview.losses.what": "What happens",
+    "overview.worst.trend": "Backlog over the range",
+    "overview.growth": ", {change} in {length}",
+    "overview.places.growth": " {change} in {length}",
 }

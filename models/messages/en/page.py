@@ -40,11 +40,12 @@ SENTENCES = {
     "page.view.now": "cause of each subscription in the newest window",
     "page.view.recent": "main cause of each subscription in its cluster's newest {length}",
     "page.chart.save": "save this chart as {form}",
+    "page.chart.toggle": "hide or show in all charts of this page",
     # Pages of a table.
     "page.pager.all": "{number} {noun}",
     "page.pager.some": "{first} to {last} of {number} {noun}",
     "page.pager.beyond": "There are {number} {noun}; this page is behind the last.",
-    "page.pager.label": "pages of {noun}",
+    "page.pager.label": "pages of {number} {noun}",
     # What several backlogs share.
     "page.shared.broker": "the broker",
     "page.shared.broker_limiter": "the broker's limit",

@@ -219,4 +219,12 @@ SENTENCES = {
     "subscription.changes.slope": "Backlog per second, entries",
     # The table of windows.
     "subscription.windows.note": "{number}, newest first; click one to show its verdict above",
+    "subscription.neighbours.this": "this one",
+    "subscription.changes.side.before": "before ({length})",
+    "subscription.changes.side.before_assumed": "before ({length}, limit assumed)",
+    "subscription.changes.side.after": "after ({length})",
+    "subscription.changes.side.after_assumed": "after ({length}, limit assumed)",
+    "subscription.answer.inputs": "inputs",
+    "subscription.answer.label": "answer",
+    "subscription.series.consumers": "connected consumers",
 }

@@ -38,4 +38,10 @@ SENTENCES = {
     "subscriptions.status.all.one": "{shown} subscription, worst first. Enter or a click opens one.",
     "subscriptions.status.all.many": "{shown} subscriptions, worst first. Enter or a click opens one.",
     "subscriptions.status.hidden": "{number} healthy subscriptions of Pulsar's own topics are hidden.",
+    "subscriptions.cell.ended": " (ended)",
+    "subscriptions.cell.held.since": "since {at}{ended}",
+    "subscriptions.cell.held.since_at_least": "since ≥ {at}{ended}",
+    "subscriptions.status.show_hidden": "Show them",
+    "subscriptions.card.now": "{number} now",
+    "subscriptions.card.recent": "{number} in {length}",
 }

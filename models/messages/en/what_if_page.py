@@ -33,7 +33,7 @@ SENTENCES = {
     "what_if_page.changed_from.label": "when it is changed",
     # The controls.
     "what_if_page.controls.unset": "Limits that are not set ({number})",
-    "what_if_page.controls.hint": "An empty field leaves the value as it is; none lifts a limit.",
+    "what_if_page.controls.hint": "An empty field leaves the value as it is; {none} lifts a limit.",
     "what_if_page.controls.per_partition": "topic and subscription limits apply per partition",
     "what_if_page.controls.now": "as it is: {value}",
     "what_if_page.controls.capacity_unknown": "never observed at their limit",
@@ -117,4 +117,9 @@ SENTENCES = {
     "what_if_page.search.nothing_enough": "Nothing that was tried is enough within that time.",
     "what_if_page.search.try": "try it in a run",
     "what_if_page.search.drained_after": "Gone after {length}.",
+    # Values, and what a script writes; RUN is put in there.
+    "what_if_page.amount.msg_per_entry": "{value} msg per entry",
+    "what_if_page.search.nothing_changed": "nothing changed",
+    "what_if_page.controls.moves": "The controls move run RUN.",
+    "what_if_page.controls.unit": ", {unit}",
 }

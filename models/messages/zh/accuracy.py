@@ -19,7 +19,7 @@ SENTENCES = {
     "accuracy.other_rules": "这些数值属于规则版本 {measured}。",
     "accuracy.other_rules.installed": "所安装的规则版本是 {installed}；尚未测量其正确率。",
     # The sets of recordings.
-    "accuracy.targets.note": "只有 {set} 集可以达成目标；以数值本身为准，其区间见下方",
+    "accuracy.targets.note": "只有{set}可以达成目标；以数值本身为准，其区间见下方",
     "accuracy.set.held-out": "在规则冻结之后录制；只有它们可以达成目标",
     "accuracy.set.development": "其中一些曾促使规则修正",
     "accuracy.set.shipped": "最早录制的，其中少数随安装包提供；此前的规则曾用其中一些评判",
@@ -127,7 +127,7 @@ SENTENCES = {
     "accuracy.forecasts.title": "消化：实际值落在 90 % 区间内",
     "accuracy.forecasts.note": "评判一份录制数据时，不使用由它校准的区间",
     "accuracy.forecasts.target": (
-        "{met} 目标：Wilson 区间包含 {wanted}，至少 {least} 次预测。在 {set} 集上，尚无校准见过它时：{unseen}，{unseen_interval}。其录制"
+        "{met} 目标：Wilson 区间包含 {wanted}，至少 {least} 次预测。在{set}上，尚无校准见过它时：{unseen}，{unseen_interval}。其录制"
         "数据现已用于校准；交叉验证得到 {interval}，共 {forecasts} 次，这不能达成目标。"
     ),
     "accuracy.forecasts.never": (
@@ -155,4 +155,32 @@ SENTENCES = {
     "accuracy.anomalies.without.note": "事件如此之少，多一个或少一个都是偶然",
     "accuracy.anomalies.weekly": "每周误报",
     "accuracy.anomalies.limits": "流量由方法的作者生成：实际环境中误报会更多。没有对分组评分。",
+    # Cells.
+    "accuracy.nothing_to_count": "没有可统计的",
+    "accuracy.nothing_to_compare": "没有可比较的",
+    "accuracy.share": "{count} / {whole}，{interval}",
+    "accuracy.over_recordings": "按录制数据 {interval}",
+    "accuracy.never": "从未",
+    "accuracy.met": "达到",
+    "accuracy.missed": "未达到",
+    "accuracy.none_found": "没有发现",
+    "accuracy.minutes": "{minutes:g} 分钟",
+    "accuracy.at_least": "至少 {value}",
+    "accuracy.at_most": "至多 {value}",
+    "accuracy.set_name.held-out": "留出集",
+    "accuracy.set_name.development": "开发集",
+    "accuracy.set_name.shipped": "随附集",
+    "accuracy.set_name.tuned": "调参集",
+    "accuracy.set_name.all": "全部",
+    "accuracy.set_name.diagnosis": "诊断",
+    "accuracy.set_name.engine": "引擎",
+    "accuracy.set_name.fleets": "机群",
+    "accuracy.rho_alone": "仅用 rho",
+    "accuracy.blind_spots": "盲点",
+    "accuracy.any": "任意",
+    "accuracy.percentile_90": "第 90 百分位数",
+    "accuracy.windows_of.confidence": "置信度 {name}",
+    "accuracy.windows_of.grade": "等级 {name}",
+    "accuracy.macro_f1": "宏平均 F1",
+    "accuracy.or": " 或 ",
 }

@@ -62,4 +62,11 @@ SENTENCES = {
     "alerts.why.short": "没有超过规则的 for，即 {hold}",
     "alerts.why.hold": "表达式没有持续成立 {hold}",
     "alerts.why.never": "表达式没有成立",
+    "alerts.no_samples": "，因此无法对任何规则求值",
+    "alerts.count.real": "{number} 次属实",
+    "alerts.count.not_real": "{number} 次不属实",
+    "alerts.count.undecided": "{number} 次未定",
+    "alerts.outcome.real": "属实",
+    "alerts.outcome.not_real": "不属实",
+    "alerts.outcome.undecided": "未定",
 }

@@ -70,4 +70,11 @@ SENTENCES = {
     "anomalies.state.open": "在已判断的数据末尾仍未结束",
     "anomalies.gone": "该异常已不在数据湖中。",
     "anomalies.gone.why": "用更多数据重新判断后，可能不再有异常，或开始时间不同。下方列表是现有的异常。",
+    "anomalies.group.cluster": "集群 {cluster}",
+    "anomalies.group.kinds": "{first}和{last}",
+    "anomalies.group.span.open": "{range}（{length}，未结束）",
+    "anomalies.group.span.over": "{range}（{length}）",
+    "anomalies.what.deviates": "{signal}{direction}",
+    "anomalies.unit.entries": "条目",
+    "anomalies.unit.events_per_min": "个事件/分钟",
 }

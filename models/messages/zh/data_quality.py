@@ -125,4 +125,6 @@ SENTENCES = {
     "data_quality.minutes.none": "无：该窗口没有抓取到任何内容。",
     "data_quality.minutes.use": "{limiter}的用量",
     "data_quality.minutes.note": "当时的 {rows} 行 signals，{range}；in 和 out 是该分钟的消息数，no permits 是占消费者样本的比例",
+    "data_quality.windows.rules": "规则 {version}",
+    "data_quality.run.entries": "{number} 项",
 }

@@ -19,7 +19,7 @@ SENTENCES = {
     "limits.column.shared_by": "共享该限流的订阅分区",
     "limits.column.observed": "admin API 最近一次应答的时间",
     "limits.cell.broker_unknown": "未知的 broker",
-    "limits.cell.subscription_on_topic": "{topic} 上的 {subscription}",
+    "limits.cell.subscription_on_topic": "{subscription}（{topic}）",
     "limits.cell.relative": "{speed}，相对于发布速率",
     "limits.cell.read_at": "读取于 {at}",
     # Links that filter the table.
@@ -106,4 +106,11 @@ SENTENCES = {
     "limits.changes.set_by_other": "设置者：之前为{before}，现在为{now}",
     "limits.changes.affected.one_topic": "1 个主题上的 {limits} 个限流",
     "limits.changes.affected.topics": "{topics} 个主题上的 {limits} 个限流",
+    "limits.subject": "限流：订阅 ",
+    "limits.answers.of": "{name} 的 {scope}",
+    "limits.changes.kind.raised": "提高",
+    "limits.changes.kind.set": "设置",
+    "limits.changes.kind.removed": "移除",
+    "limits.changes.kind.lowered": "降低",
+    "limits.changes.kind.redefined": "重新定义",
 }

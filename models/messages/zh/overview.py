@@ -11,12 +11,12 @@ SENTENCES = {
     "overview.no_such_cluster": "数据湖中没有这些集群的判定。",
     "overview.no_such_cluster_why": "请在右上角的列表中选择其他集群，或全部不选以查看所有集群。",
     # The headline and its tiles.
-    "overview.when": "{at} 时",
+    "overview.when": "截至 {at}",
     "overview.state.back": "回到最新",
     "overview.state.none": "没有订阅有问题",
     "overview.state.some": "{judged} 个订阅中有 {troubled} 个有问题",
     "overview.state.one": "{judged} 个订阅中有 1 个有问题",
-    "overview.state.judged": "{judged} 个订阅分区有判定",
+    "overview.state.judged": "{when}，{judged} 个订阅分区有判定。",
     "overview.state.ended": "另有 {number} 个在最近一天有判定，但在这一天的最后 10 分钟没有：它们不计入。",
     "overview.state.worst": "最差：",
     "overview.state.worst_hint": "积压最大者的原因（按键 w）",
@@ -29,7 +29,7 @@ SENTENCES = {
     "overview.backlog": "它们的积压",
     "overview.backlog.unit": "个条目",
     "overview.backlog.over_time": "该范围内的总积压：最多 {high} 个条目，末尾为 {newest}",
-    "overview.change.ago": "{length}内 {change}",
+    "overview.change.ago": "{change}（{length}内）",
     "overview.change.since": "自 {at} 起 {change}",
     # Over time.
     "overview.timeline.title": "有问题的订阅随时间的变化",
@@ -40,7 +40,7 @@ SENTENCES = {
     "overview.timeline.filter": "只显示该原因；再次点击与其他原因一起显示",
     "overview.timeline.label": "该范围内的原因，及其 {when}的数量",
     # Where.
-    "overview.places.title": "积压分布，按",
+    "overview.places.title": "积压分布",
     "overview.places.note": "{when}的可投递条目；颜色为其中最大者的原因",
     "overview.places.label": "按{by}统计的积压，最大的在前",
     "overview.places.none": "{when}没有可投递的积压。",
@@ -83,4 +83,10 @@ SENTENCES = {
     "overview.incidents.none": "没有限流器或 broker 同时影响多个订阅。",
     "overview.incidents.affected.one_topic": "1 个主题上的 {subscriptions} 个",
     "overview.incidents.affected.topics": "{topics} 个主题上的 {subscriptions} 个",
+    # Cells and heads.
+    "overview.limits.all": "全部限流",
+    "overview.losses.what": "会发生什么",
+    "overview.worst.trend": "范围内的积压",
+    "overview.growth": "，{length}内 {change}",
+    "overview.places.growth": " {change}（{length}内）",
 }

@@ -40,11 +40,12 @@ SENTENCES = {
     "page.view.now": "每个订阅在最新窗口的原因",
     "page.view.recent": "每个订阅在其集群最近 {length}内的主要原因",
     "page.chart.save": "将该图保存为 {form}",
+    "page.chart.toggle": "在本页所有图中隐藏或显示",
     # Pages of a table.
-    "page.pager.all": "{number} 个{noun}",
-    "page.pager.some": "{number} 个{noun}中的第 {first} 至 {last} 个",
-    "page.pager.beyond": "共有 {number} 个{noun}；本页已超过最后一页。",
-    "page.pager.label": "{noun}的分页",
+    "page.pager.all": "{number} {noun}",
+    "page.pager.some": "第 {first} 至 {last}，共 {number} {noun}",
+    "page.pager.beyond": "共有 {number} {noun}；本页已超过最后一页。",
+    "page.pager.label": "分页，共 {number} {noun}",
     # What several backlogs share.
     "page.shared.broker": "该 broker",
     "page.shared.broker_limiter": "该 broker 的限流",

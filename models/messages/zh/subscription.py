@@ -180,4 +180,12 @@ SENTENCES = {
     "subscription.changes.slope": "积压每秒变化，条目",
     # The table of windows.
     "subscription.windows.note": "{number} 个，最新的在前；点击其中一个可在上方显示其判定",
+    "subscription.neighbours.this": "本订阅",
+    "subscription.changes.side.before": "改动前（{length}）",
+    "subscription.changes.side.before_assumed": "改动前（{length}，阈值为假定）",
+    "subscription.changes.side.after": "改动后（{length}）",
+    "subscription.changes.side.after_assumed": "改动后（{length}，阈值为假定）",
+    "subscription.answer.inputs": "输入数据",
+    "subscription.answer.label": "结论",
+    "subscription.series.consumers": "已连接的消费者",
 }

@@ -28,4 +28,10 @@ SENTENCES = {
     "subscriptions.status.all.one": "{shown} 个订阅，最差的在前。按 Enter 或点击可打开。",
     "subscriptions.status.all.many": "{shown} 个订阅，最差的在前。按 Enter 或点击可打开。",
     "subscriptions.status.hidden": "已隐藏 Pulsar 自身主题的 {number} 个健康订阅。",
+    "subscriptions.cell.ended": "（已结束）",
+    "subscriptions.cell.held.since": "自 {at} 起{ended}",
+    "subscriptions.cell.held.since_at_least": "至少自 {at} 起{ended}",
+    "subscriptions.status.show_hidden": "显示它们",
+    "subscriptions.card.now": "当前 {number}",
+    "subscriptions.card.recent": "{length}内 {number}",
 }

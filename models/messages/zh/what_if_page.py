@@ -25,7 +25,7 @@ SENTENCES = {
     "what_if_page.changed_from.label": "何时改动",
     # The controls.
     "what_if_page.controls.unset": "未设置的限流（{number}）",
-    "what_if_page.controls.hint": "留空表示保持原值；none 表示解除限流。",
+    "what_if_page.controls.hint": "留空表示保持原值；{none} 表示解除限流。",
     "what_if_page.controls.per_partition": "主题限流和订阅限流按分区分别生效",
     "what_if_page.controls.now": "现状：{value}",
     "what_if_page.controls.capacity_unknown": "从未观察到满负荷",
@@ -93,4 +93,9 @@ SENTENCES = {
     "what_if_page.search.nothing_enough": "试过的改动都不能在该时间内做到。",
     "what_if_page.search.try": "在推演中试用",
     "what_if_page.search.drained_after": "{length}后消化完。",
+    # Values, and what a script writes; RUN is put in there.
+    "what_if_page.amount.msg_per_entry": "{value} msg/条目",
+    "what_if_page.search.nothing_changed": "没有改动",
+    "what_if_page.controls.moves": "这些控件改变方案 RUN。",
+    "what_if_page.controls.unit": "，{unit}",
 }

@@ -17,6 +17,7 @@ import pytest
 from playwright.sync_api import Browser, TimeoutError, sync_playwright
 
 from tests.lab.processes import free_port, stop
+from throttlescope.app.web.request_language import COOKIE
 
 # The machine may be busy with servers under test: generous, and only ever waited for when something is wrong.
 TIMEOUT_MS = 90_000
@@ -101,8 +102,8 @@ def is_settled(page) -> None:
     page.evaluate("() => new Promise((go) => requestAnimationFrame(() => requestAnimationFrame(go)))")
 
 
-def serious_findings(page, context=None) -> list[str]:
-    """What axe-core finds serious or critical on a page, or in the part of it that a selector names."""
+def axe_findings(page, context=None) -> list[str]:
+    """What axe-core finds on a page, or in the part of it that a selector names, whatever its impact."""
     from axe_playwright_python.sync_playwright import Axe
 
     # What is being read again is dimmed for a moment, whenever that comes.
@@ -112,9 +113,13 @@ def serious_findings(page, context=None) -> list[str]:
     return [
         f"{finding['id']} ({finding['impact']}): {finding['help']}: {node['html'][:200]} {node['failureSummary']}"
         for finding in Axe().run(page, context=context).response["violations"]
-        if finding["impact"] in ("serious", "critical")
         for node in finding["nodes"]
     ]
+
+
+def in_language(context, address: str, language: str) -> None:
+    """What a context opens from now on is in this language, as if it was chosen in the header."""
+    context.add_cookies([{"name": COOKIE, "value": language, "url": address}])
 
 
 def double_click(click, is_done) -> None:

@@ -13,10 +13,11 @@ from pathlib import Path
 
 from playwright.sync_api import Browser
 
-from tests.app.web.browser import is_settled, running_chromium, running_server
+from tests.app.web.browser import in_language, is_settled, running_chromium, running_server
 from throttlescope.app.presentation.links.subscription import SubscriptionAddress, SubscriptionPartition
 from throttlescope.app.web.address.what_if import WhatIfAddress
 from throttlescope.ingest.core.times import MINUTE_MS, parse_time
+from throttlescope.models.messages.language import DEFAULT_LANGUAGE
 
 SIZES = {"desktop": (1440, 900), "phone": (390, 844)}
 TIMEOUT_MS = 120_000
@@ -37,11 +38,16 @@ PICTURES = {
     "overview": ("/", "#overview-content .js-plotly-plot .xtick text"),
     "subscriptions": ("/subscriptions", "#subscriptions-grid .ag-row .cause-badge"),
     "subscription": (SubscriptionAddress(_HELD, at_ms=_AT_MS).href(), ".js-plotly-plot .xtick text"),
+    "limits": ("/limits", "#limits-grid .ag-row"),
     "what-if-lab": (_WHAT_IF.href(), ".js-plotly-plot .xtick text"),
 }
 
-#: Pictures that are taken in another scheme or size too: (name, scheme, size).
-VARIANTS = (("overview", "dark", "desktop"), ("overview", "light", "phone"))
+#: Pictures that are taken in another scheme, size or language too.
+VARIANTS = (
+    {"names": ["overview"], "scheme": "dark"},
+    {"names": ["overview"], "size": "phone"},
+    {"names": ["overview", "subscription", "limits"], "language": "zh"},
+)
 
 
 def shoot(
@@ -52,13 +58,17 @@ def shoot(
     names: Sequence[str] = (),
     scheme: str = "light",
     size: str = "desktop",
+    language: str = DEFAULT_LANGUAGE,
 ) -> list[Path]:
     """Take pictures of pages that a server shows; their paths."""
     out.mkdir(parents=True, exist_ok=True)
     width, height = SIZES[size]
-    page = browser.new_page(viewport={"width": width, "height": height}, color_scheme=scheme)
+    context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=scheme)
+    in_language(context, address, language)
+    page = context.new_page()
     page.set_default_timeout(TIMEOUT_MS)
-    suffix = ("" if size == "desktop" else f"-{size}") + ("" if scheme == "light" else f"-{scheme}")
+    usual = {"desktop", "light", DEFAULT_LANGUAGE}
+    suffix = "".join(f"-{word}" for word in (size, scheme, language) if word not in usual)
     taken = []
     for name in names or PICTURES:
         path, done = PICTURES[name]
@@ -68,7 +78,7 @@ def shoot(
         page.wait_for_load_state("networkidle")
         taken.append(out / f"{name}{suffix}.png")
         taken[-1].write_bytes(_at_rest(page))
-    page.close()
+    context.close()
     return taken
 
 
@@ -96,8 +106,8 @@ def main() -> None:
             for size in arguments.sizes:
                 for path in shoot(browser, address, arguments.out, scheme=scheme, size=size):
                     print(path)
-        for name, scheme, size in VARIANTS:
-            for path in shoot(browser, address, arguments.out, names=[name], scheme=scheme, size=size):
+        for variant in VARIANTS:
+            for path in shoot(browser, address, arguments.out, **variant):
                 print(path)
 
 

@@ -9,11 +9,11 @@ import pytest
 
 from tests.app.web.browser import (
     MonitoredPage,
+    axe_findings,
     fits,
     is_settled,
     needs_chromium,
     running_server,
-    serious_findings,
 )
 from tests.app.web.sample_lake import HOSTILE_NAME
 from tests.app.web.sampled_lake import write_sampled_lake
@@ -282,7 +282,7 @@ def test_results_are_accessible_and_fit_phone(monitored, path):
         page.wait_for_selector(f"html[data-mantine-color-scheme={scheme}]")
         is_settled(page)
         # The frame around every page has its own test.
-        assert serious_findings(page, "#page") == []
+        assert axe_findings(page, "#page") == []
         assert fits(page)
 
 

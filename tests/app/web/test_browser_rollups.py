@@ -8,11 +8,11 @@ import pytest
 
 from tests.app.web.browser import (
     MonitoredPage,
+    axe_findings,
     fits,
     is_settled,
     needs_chromium,
     running_server,
-    serious_findings,
 )
 from tests.app.web.lake_of_limits import write_lake_of_limits
 
@@ -63,7 +63,7 @@ def test_rollup_is_accessible_and_fits_phone(monitored):
     page.wait_for_selector("#rollups-heat .annotation-text")
     is_settled(page)
     # The frame around it and the tables are judged with all pages.
-    assert serious_findings(page, "#page") == []
+    assert axe_findings(page, "#page") == []
     page.set_viewport_size({"width": 390, "height": 844})
     is_settled(page)
     assert fits(page)
@@ -96,7 +96,7 @@ def test_limit_opens_with_its_records(monitored_limits):
     page.click(".answer-body:has-text('topic_dispatch_rate') summary >> nth=0")
     page.wait_for_selector("#limits-changes .plain-table")
     is_settled(page)
-    assert serious_findings(page, "#page") == []
+    assert axe_findings(page, "#page") == []
     page.go_back()
     page.wait_for_selector("#limits-grid .ag-row a")
     assert page.input_value("#limits-search") == "#s recorded"

@@ -17,6 +17,8 @@ pytestmark = [
 ]
 
 BILLING = "/subscription?cluster=sample-east&topic=persistent%3A%2F%2Fshop%2Fcheckout%2Forders&partition=-1&subscription=billing"
+#: With a byte limit: two charts have the rates in and out.
+THUMBNAILS = "/subscription?cluster=sample-east&topic=persistent%3A%2F%2Fshop%2Fmedia%2Fimages&partition=-1&subscription=thumbnails"
 ZOOM = "&zoom=2026-11-20T01:00:00Z..2026-11-20T01:30:00Z"
 # The range of each chart, in the milliseconds that Plotly keeps as text or as numbers.
 RANGES = (
@@ -142,3 +144,23 @@ def test_failed_advice_is_kept_for_window(monitored):
     page.wait_for_load_state("networkidle")
     assert page.locator("text=The smallest change could not be computed").count() == 0
     assert page.locator("button:has-text('Diagnose now')").is_disabled()
+
+
+def test_legend_entry_hides_its_line_everywhere(monitored):
+    """In each chart that has it; a second click shows it again."""
+    page = monitored.open(THUMBNAILS)
+    is_settled(page)
+    shown = (
+        "name => [...document.querySelectorAll('#subscription-page .js-plotly-plot')].flatMap(graph => graph._fullData)"
+        ".filter(trace => trace.name === name).map(trace => trace.visible)"
+    )
+    name = "out (dispatched)"
+    entry = page.locator(f".chart-key button[data-name='{name}']")
+    assert page.evaluate(shown, name) == [True, True]
+    entry.click()
+    page.wait_for_function(f"name => ({shown})(name).every(visible => visible === false)", arg=name)
+    assert entry.get_attribute("aria-pressed") == "false"
+    assert page.evaluate(shown, "in (published)") == [True, True]
+    entry.click()
+    page.wait_for_function(f"name => ({shown})(name).every(visible => visible === true)", arg=name)
+    assert entry.get_attribute("aria-pressed") == "true"

@@ -98,11 +98,13 @@ def test_latin_words_are_set_apart():
 
 
 def test_sentences_end_as_in_english():
-    """A whole sentence stays one, and a part of a sentence a part."""
+    """A whole sentence stays one, and a part of a sentence a part; the point of a short form is none."""
     wrong = {
         key: text
         for key, text in CHINESE.items()
-        if not ENGLISH[key].endswith(("...", "}")) and ENGLISH[key].endswith(".") != text.endswith("。")
+        if not key.endswith("_short")
+        and not ENGLISH[key].endswith(("...", "}"))
+        and ENGLISH[key].endswith(".") != text.endswith("。")
     }
     assert wrong == {}
 

@@ -8,7 +8,7 @@ from dash import html
 
 from throttlescope.app.presentation import format as fmt
 from throttlescope.app.web.address.method import MethodAddress
-from throttlescope.app.web.components.parts import plain_table, section, view_link
+from throttlescope.app.web.components.parts import plain_table, section, stored_english, view_link
 from throttlescope.app.web.components.sentence_parts import sentence_parts
 from throttlescope.app.web.components.shell import panel
 from throttlescope.app.web.pages.accuracy import figure_text
@@ -28,7 +28,7 @@ def _rules_labels() -> dict:
     return {
         "ours": sentence("label.ours"),
         "naive rule": sentence("label.naive_rule"),
-        "rho alone": "rho alone",
+        "rho alone": sentence("accuracy.rho_alone"),
         "Burrow's rules": "Burrow",
         "majority": sentence("label.majority"),
     }
@@ -96,11 +96,11 @@ def _targets(found: dict[str, Any]) -> html.Section:
     judge, *others = found["sets"]
     rows = [
         [
-            f"{target['what'][:1].upper()}{target['what'][1:]}",
+            stored_english(f"{target['what'][:1].upper()}{target['what'][1:]}"),
             target["wanted"],
-            html.Strong(target["measured"].get(judge, figure_text.NOT)),
+            html.Strong(target["measured"].get(judge, fmt.missing())),
             figure_text.met(target["met"]),
-            *(html.Span(target["measured"].get(name, figure_text.NOT), className="quiet") for name in others),
+            *(html.Span(target["measured"].get(name, fmt.missing()), className="quiet") for name in others),
         ]
         for target in targets
     ]
@@ -128,13 +128,13 @@ def _choice(address: MethodAddress, names: list[str], chosen: str, part: dict[st
             figure_text.set_name(name),
             address.of(name).href(),
             chosen=name == chosen,
-            title=sentence(f"accuracy.set.{figure_text.set_name(name)}"),
+            title=sentence(f"accuracy.set.{figure_text.set_key(name)}"),
         )
         for name in names
     ]
     facts = sentence(
         "accuracy.set_facts",
-        set=message(f"accuracy.set.{figure_text.set_name(chosen)}"),
+        set=message(f"accuracy.set.{figure_text.set_key(chosen)}"),
         windows=fmt.exact(part["windows"]),
         recordings=fmt.exact(part["recordings"]),
         families=fmt.exact(part["families"]),

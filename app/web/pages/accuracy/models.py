@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from dash import html
 
 from throttlescope.app.presentation import format as fmt
-from throttlescope.app.web.components.parts import plain_table, section
+from throttlescope.app.web.components.parts import plain_table, section, stored_english
 from throttlescope.app.web.components.sentence_parts import sentence_parts
 from throttlescope.app.web.components.shell import panel
 from throttlescope.app.web.pages.accuracy import figure_text
@@ -81,7 +82,9 @@ def _far_families(found: dict[str, Any]) -> html.Section:
         html.Li(
             [
                 html.Strong(f"{_recordings(figure_text.set_name(name), part)}: "),
-                ", ".join(part["families_too_far"]).replace("_", " ") or "none",
+                stored_english(", ".join(part["families_too_far"]).replace("_", " "))
+                if part["families_too_far"]
+                else sentence("label.none"),
             ]
         )
         for name, part in found["parts"].items()
@@ -105,8 +108,8 @@ def _families(families: list[dict[str, Any]]) -> html.Section:
     )
     rows = [
         [
-            family["family"].replace("_", " "),
-            ", ".join(family["engines"]),
+            stored_english(family["family"].replace("_", " ")),
+            stored_english(", ".join(family["engines"])),
             figure_text.set_name(family["part"]),
             str(family["recordings"]),
             *(_error(name, family["ours"][name]) for name in _ERRORS),
@@ -123,7 +126,7 @@ def _within(value: float | str | None, wanted: float) -> bool | None:
 
 def _error(name: str, value: float | str | None) -> str:
     if value is None:
-        return "nothing to compare"
+        return sentence("accuracy.nothing_to_compare")
     if isinstance(value, str):
         return value
     return figure_text.number(value, 2) if name == "events" else figure_text.percent(value)
@@ -136,13 +139,12 @@ def forecasts(found: dict[str, Any] | None) -> list:
     target = found["target"]
     judged = found["parts"].get(target["judges"])
     never = found["never"]
-    sets = {figure_text.set_name(name): part for name, part in found["parts"].items()}
     return [
         section(
             sentence("accuracy.forecasts.title"),
             [
                 *([_forecast_target(judged, target)] if judged else []),
-                _coverage(sentence("label.recordings"), sets),
+                _coverage(sentence("label.recordings"), found["parts"], figure_text.set_name),
                 html.P(
                     sentence(
                         "accuracy.forecasts.never",
@@ -176,7 +178,7 @@ def _losses(losses: dict[str, Any]) -> html.Section:
     )
     rows = [
         [
-            kind.replace("_", " "),
+            _named(kind),
             str(one["recordings"]),
             fmt.exact(one["forecasts"]),
             _of(one["within_one_check"], one["forecasts"]),
@@ -211,7 +213,11 @@ def _forecast_target(judged: dict[str, Any], target: dict[str, Any]) -> html.P:
     )
 
 
-def _coverage(title: str, parts: dict[str, Any]) -> html.Div:
+def _named(name: str) -> html.Span:
+    return stored_english(name.replace("_", " "))
+
+
+def _coverage(title: str, parts: dict[str, Any], named: Callable[[str], object] = _named) -> html.Div:
     return plain_table(
         (
             title,
@@ -224,7 +230,7 @@ def _coverage(title: str, parts: dict[str, Any]) -> html.Div:
         ),
         [
             [
-                name.replace("_", " "),
+                named(name),
                 fmt.exact(one["forecasts"]),
                 str(one["recordings"]),
                 _of(one["inside"], one["decided"]),
@@ -239,7 +245,9 @@ def _coverage(title: str, parts: dict[str, Any]) -> html.Div:
 
 
 def _of(count: int, of: int) -> str:
-    return f"{count} of {of} = {figure_text.percent(count / of)}" if of else "nothing to count"
+    if not of:
+        return sentence("accuracy.nothing_to_count")
+    return f"{sentence('label.part_of', part=count, whole=of)} = {figure_text.percent(count / of)}"
 
 
 def anomalies(found: dict[str, Any] | None) -> list:
@@ -247,7 +255,11 @@ def anomalies(found: dict[str, Any] | None) -> list:
     if not found:
         return [_not_shipped("anomalies")]
     kinds = [
-        [kind, f"{one['found']} of {one['events']}", _minutes(one["median_delay_min"])]
+        [
+            stored_english(kind),
+            sentence("label.part_of", part=one["found"], whole=one["events"]),
+            _minutes(one["median_delay_min"]),
+        ]
         for kind, one in found["kinds"].items()
     ]
     return [
@@ -292,19 +304,19 @@ def _anomaly_targets(found: dict[str, Any]) -> html.Section:
     rows = [
         [
             sentence("label.event_wise_f1"),
-            f"at least {wanted['f1']:g}",
+            sentence("accuracy.at_least", value=f"{wanted['f1']:g}"),
             figure_text.number(ours["f1"]),
             figure_text.met(met["f1"]),
         ],
         [
             sentence("accuracy.anomalies.false_alarms"),
-            f"at most {wanted['false_per_week']:g}",
+            sentence("accuracy.at_most", value=f"{wanted['false_per_week']:g}"),
             false_alarms,
             figure_text.met(met["false_per_week"]),
         ],
         [
             sentence("label.median_delay"),
-            f"at most {wanted['delay_min']:g} min",
+            sentence("accuracy.at_most", value=_minutes(wanted["delay_min"])),
             _minutes(ours["median_delay_min"]),
             figure_text.met(met["delay"]),
         ],
@@ -343,7 +355,7 @@ def _scores(title: str, rows: dict[str, Any]) -> html.Div:
         (title, sentence("label.precision"), sentence("label.recall"), "F1", sentence("accuracy.anomalies.weekly"), sentence("label.median_delay")),
         [
             [
-                name, figure_text.number(one["precision"]), figure_text.number(one["recall"]), html.Strong(figure_text.number(one["f1"])),
+                stored_english(name), figure_text.number(one["precision"]), figure_text.number(one["recall"]), html.Strong(figure_text.number(one["f1"])),
                 figure_text.number(one["false_per_week"]), _minutes(one["median_delay_min"]),
             ]
             for name, one in rows.items()
@@ -352,7 +364,7 @@ def _scores(title: str, rows: dict[str, Any]) -> html.Div:
 
 
 def _minutes(value: float | None) -> str:
-    return "none found" if value is None else f"{value:g} min"
+    return sentence("accuracy.none_found") if value is None else sentence("accuracy.minutes", minutes=value)
 
 
 def _not_shipped(model: str):

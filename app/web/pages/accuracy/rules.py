@@ -7,7 +7,7 @@ from dash import dcc, html
 from throttlescope.app.presentation import format as fmt
 from throttlescope.app.presentation.causes import CAUSES, SIDES
 from throttlescope.app.web.address.data_quality import DataAddress
-from throttlescope.app.web.components.parts import cause_badge, plain_table, section
+from throttlescope.app.web.components.parts import cause_badge, plain_table, section, stored_english
 from throttlescope.app.web.components.sentence_parts import sentence_parts
 from throttlescope.ingest.contracts.vocabulary import LIMITERS
 from throttlescope.models.diagnosis.causes import CAUSE_OF, RULES
@@ -15,6 +15,7 @@ from throttlescope.models.diagnosis.thresholds import THRESHOLDS
 from throttlescope.models.diagnosis.truth_table import TABLE
 from throttlescope.models.diagnosis.verdict import ANSWER_FLOOR, CONFIDENCE_OF_GRADE, FLAWS, RULES_VERSION
 from throttlescope.models.messages.catalogue import message, sentence
+from throttlescope.models.messages.language import HTML_CODES, STORED_LANGUAGE
 
 #: Words of the truth table, as keys of the catalogue.
 _WORDS = ("limit", "unknown", "continuous", "ticking", "silent", "queues")
@@ -27,8 +28,8 @@ def rules() -> list:
             sentence_parts(
                 message(
                     "accuracy.rules",
-                    rules=html.Strong(f"Rules {RULES_VERSION}"),
-                    blind_spots=dcc.Link("blind spots", href=DataAddress("blind").href()),
+                    rules=html.Strong(sentence("label.rules_version", version=RULES_VERSION)),
+                    blind_spots=dcc.Link(sentence("accuracy.blind_spots"), href=DataAddress("blind").href()),
                 )
             )
         ),
@@ -70,7 +71,11 @@ def _causes() -> html.Section:
 
 def _order() -> html.Section:
     steps = [
-        html.Li([html.Strong(rule.__name__.replace("_", " ")), ": ", _first_line(rule)]) for rule in RULES
+        html.Li(
+            [html.Strong(rule.__name__.replace("_", " ")), ": ", _first_line(rule)],
+            lang=HTML_CODES[STORED_LANGUAGE],
+        )
+        for rule in RULES
     ]
     return section(
         sentence("accuracy.order.title"),
@@ -89,7 +94,7 @@ def _truth_table() -> html.Section:
             _any(row.activities),
             _any(row.queues),
             cause_badge(row.cause),
-            row.grade or "none",
+            row.grade or sentence("label.none"),
             _long(row.why),
         ]
         for row in TABLE
@@ -116,10 +121,14 @@ def _truth_table() -> html.Section:
 
 def _confidence() -> html.Section:
     rows = [
-        [grade or "unknown", fmt.percent(value), sentence(f"accuracy.grade.{grade or 'none'}")]
+        [
+            grade or sentence("label.unknown_heading"),
+            fmt.percent(value),
+            sentence(f"accuracy.grade.{grade or 'none'}"),
+        ]
         for grade, value in CONFIDENCE_OF_GRADE.items()
     ]
-    flaws = [f"{name.replace('_', ' ')} x {factor:g}" for name, factor in FLAWS.items()]
+    flaws = [f"{name} x {factor:g}" for name, factor in FLAWS.items()]
     return section(
         sentence("label.how_sure"),
         [
@@ -133,7 +142,16 @@ def _confidence() -> html.Section:
 
 
 def _thresholds() -> html.Section:
-    rows = [[html.Code(t.name), f"{t.value:g}", t.unit, t.source, _long(t.meaning)] for t in THRESHOLDS]
+    rows = [
+        [
+            html.Code(t.name),
+            f"{t.value:g}",
+            stored_english(t.unit),
+            stored_english(t.source),
+            stored_english(t.meaning, className="cell-long wide"),
+        ]
+        for t in THRESHOLDS
+    ]
     return section(
         sentence("accuracy.thresholds.title"),
         [
@@ -158,7 +176,7 @@ def _thresholds() -> html.Section:
 
 
 def _any(words: str) -> str:
-    return "any" if words == "*" else words.replace(" ", " or ")
+    return sentence("accuracy.any") if words == "*" else words.replace(" ", sentence("accuracy.or"))
 
 
 def _side(cause: str) -> str:

@@ -9,10 +9,11 @@ from dash import dcc, html
 from throttlescope.app.presentation import format as fmt
 from throttlescope.app.presentation.causes import CAUSES
 from throttlescope.app.presentation.figures.calibration import calibration_figure
-from throttlescope.app.presentation.figures.chart import CONFIG
+from throttlescope.app.presentation.figures.chart import graph_config
 from throttlescope.app.presentation.figures.confusion import confusion_figure
 from throttlescope.app.web.components.parts import cause_badge, plain_table, save_buttons, section
 from throttlescope.app.web.pages.accuracy import figure_text
+from throttlescope.models.evaluation.calibration import bin_labels
 from throttlescope.models.messages.catalogue import sentence
 
 
@@ -22,7 +23,7 @@ def confusion_matrix(part: dict[str, Any]) -> html.Section:
     graph = dcc.Graph(
         id="method-confusion",
         figure=figure,
-        config={**CONFIG, "displayModeBar": False},
+        config=graph_config(displayModeBar=False),
         style={"height": figure.layout.height},
         className="matrix",
     )
@@ -77,15 +78,20 @@ def confusion_matrix(part: dict[str, Any]) -> html.Section:
 
 def calibration(part: dict[str, Any]) -> html.Section:
     """Stated and measured confidence."""
-    bins = part["calibration"]["bins"]
+    labels = bin_labels()
+    bins = [{**one, "name": labels[one["name"]]} for one in part["calibration"]["bins"]]
     if not bins:
         return section(
             sentence("label.calibration"), [html.P(sentence("accuracy.calibration.none"), className="quiet")]
         )
     figure = calibration_figure(bins)
     rows = [
-        [prefix + one["name"], figure_text.percent(one["stated"]), figure_text.share(one["right"])]
-        for prefix, group in (("confidence ", bins), ("grade ", part["calibration"]["grades"]))
+        [
+            sentence(f"accuracy.windows_of.{kind}", name=one["name"]),
+            figure_text.percent(one["stated"]),
+            figure_text.share(one["right"]),
+        ]
+        for kind, group in (("confidence", bins), ("grade", part["calibration"]["grades"]))
         for one in group
     ]
     return section(
@@ -94,7 +100,7 @@ def calibration(part: dict[str, Any]) -> html.Section:
             html.Div(
                 [
                     dcc.Graph(
-                        id="method-calibration", figure=figure, config={**CONFIG, "displayModeBar": False},
+                        id="method-calibration", figure=figure, config=graph_config(displayModeBar=False),
                         style={"height": figure.layout.height},
                     ),
                     plain_table((sentence("label.windows_of"), sentence("label.stated"), sentence("label.right")), rows),
@@ -137,7 +143,7 @@ def less_evidence(part: dict[str, Any]) -> html.Section:
                     sentence("accuracy.figure.side_right_when_answered"),
                     sentence("accuracy.less.cause_right"),
                     sentence("label.unknown"),
-                    "Macro-F1",
+                    sentence("accuracy.macro_f1"),
                     sentence("accuracy.figure.healthy_called_throttled"),
                     sentence("accuracy.less.switch"),
                     sentence("accuracy.less.naive"),
@@ -155,8 +161,8 @@ def verdict_times(part: dict[str, Any]) -> html.Section:
     rows = [
         [
             sentence(f"accuracy.delay.{name}"),
-            figure_text.seconds(one["median_s"]) if one["changes"] else figure_text.NOT,
-            figure_text.seconds(one["p90_s"]) if one["changes"] else figure_text.NOT,
+            figure_text.seconds(one["median_s"]) if one["changes"] else fmt.missing(),
+            figure_text.seconds(one["p90_s"]) if one["changes"] else fmt.missing(),
             fmt.exact(one["changes"]),
             fmt.exact(one["never"]),
         ]
@@ -170,7 +176,7 @@ def verdict_times(part: dict[str, Any]) -> html.Section:
                 (
                     sentence("label.right"),
                     sentence("label.median"),
-                    "90th percentile",
+                    sentence("accuracy.percentile_90"),
                     sentence("label.changes"),
                     sentence("label.never_right"),
                 ),

@@ -27,7 +27,14 @@ from throttlescope.app.web.components.form_inputs import (
     stores,
     time_box,
 )
-from throttlescope.app.web.components.parts import cause_badge, copy_button, plain_table, section, view_link
+from throttlescope.app.web.components.parts import (
+    cause_badge,
+    copy_button,
+    plain_table,
+    section,
+    stored_english,
+    view_link,
+)
 from throttlescope.app.web.components.range_bar import range_bar
 from throttlescope.app.web.components.sentence_parts import sentence_parts
 from throttlescope.app.web.components.shell import panel, skeleton
@@ -65,8 +72,8 @@ def layout(address: AlertsAddress | None, _query: str | None) -> html.Div:
                         sentence("label.preview"), id="alerts-run", className="run-button", type="button"
                     ),
                     *running_words("alerts-content"),
-                    time_box("alerts-from", "from"),
-                    time_box("alerts-to", "to"),
+                    time_box("alerts-from", sentence("label.from_box")),
+                    time_box("alerts-to", sentence("label.to_box")),
                     html.Span(id="alerts-size", className="quiet", role="status"),
                 ],
                 className="typed-row",
@@ -147,7 +154,7 @@ def _parts(access: PromqlAccess, reader: LakeReader, address: AlertsAddress) -> 
     except ApiError as error:
         return _busy(error), None
     if view is None:
-        return no_samples(access.queries.lake.root, ", so no rule can be evaluated"), None
+        return no_samples(access.queries.lake.root, sentence("alerts.no_samples")), None
     return page(view, access), (view.start_ms, view.end_ms)
 
 
@@ -212,7 +219,7 @@ def _exported(view: AlertPreview) -> html.Section:
     rows = [
         [
             dcc.Link(one.name, href=AlertsAddress(one.name, None, view.start_ms, view.end_ms).href()),
-            ", ".join(one.severities),
+            stored_english(", ".join(one.severities)),
             cause_badge(one.cause) if one.cause in CAUSES else no_cause,
             html.Span(one.first_action, className="alerts-first"),
         ]

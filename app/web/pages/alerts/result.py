@@ -30,6 +30,7 @@ from throttlescope.app.web.pages.alerts.preview import AlertPreview
 from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
 from throttlescope.ingest.core.times import BLOCK_MS
 from throttlescope.models.messages.catalogue import message, sentence
+from throttlescope.models.messages.units import words
 
 ROWS = 200
 _MARKS = {REAL: "✓", NOT_REAL: "✗", UNDECIDED: "?"}
@@ -68,8 +69,8 @@ def _sums(view: AlertPreview) -> list:
 def _counts(view: AlertPreview) -> str:
     """``7 real, 1 undecided``."""
     found = Counter(one.outcome for one in view.judged)
-    return ", ".join(
-        f"{fmt.exact(found[word])} {word}"
+    return words().list_separator.join(
+        sentence(f"alerts.count.{word.replace(' ', '_')}", number=fmt.exact(found[word]))
         for word in (REAL, NOT_REAL, UNDECIDED)
         if found[word] or word == REAL
     )
@@ -131,7 +132,7 @@ def _firings(view: AlertPreview) -> html.Section:
             fmt.moment(one.firing.active_ms),
             cause_badge(one.main_verdict.cause, one.main_verdict.limiter)
             if one.main_verdict
-            else html.Span("none", className="quiet"),
+            else html.Span(sentence("label.none"), className="quiet"),
             _is_real(one.outcome),
             _labels(one, several=several),
         ]
@@ -187,7 +188,7 @@ def _is_real(outcome: str | None) -> html.Span:
             html.Span(
                 _MARKS[outcome], className=f"said said-{outcome.replace(' ', '-')}", **{"aria-hidden": "true"}
             ),
-            f" {outcome}",
+            f" {sentence(f'alerts.outcome.{outcome.replace(chr(32), chr(95))}')}",
         ]
     )
 

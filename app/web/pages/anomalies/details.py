@@ -8,19 +8,19 @@ import pandas as pd
 from dash import dcc, html
 
 from throttlescope.app.presentation import format as fmt
-from throttlescope.app.presentation.anomalies import UNITS
 from throttlescope.app.presentation.figures.anomaly import anomaly_figure
-from throttlescope.app.presentation.figures.chart import CONFIG
+from throttlescope.app.presentation.figures.chart import graph_config
 from throttlescope.app.web.address.anomalies import AnomaliesAddress
 from throttlescope.app.web.components.chart_key import PageKey
 from throttlescope.app.web.components.parts import cause_badge, hostile, save_buttons, section
+from throttlescope.app.web.components.sentence_parts import sentence_parts
 from throttlescope.app.web.components.shell import panel
 from throttlescope.app.web.pages.anomalies import text
 from throttlescope.app.web.pages.anomalies.groups import subscription_then
 from throttlescope.ingest.core.times import BLOCK_MS, DAY_MS, SECOND_MS
 from throttlescope.models.anomaly.band import UsualBand
 from throttlescope.models.anomaly.rules import RULES
-from throttlescope.models.messages.catalogue import sentence
+from throttlescope.models.messages.catalogue import message, sentence
 
 #: Shown before and after; a long one is shown at its beginning.
 _BEFORE_MS, _AFTER_MS, _LONGEST_MS = 3 * BLOCK_MS, BLOCK_MS, DAY_MS
@@ -40,11 +40,14 @@ def opened(
     meaning = text.explained(row)
     what = text.what(row)
     identity = [
-        hostile(row["subscription"]),
-        html.Span(" of ", className="quiet"),
-        hostile(fmt.topic_name(row["topic"], row["partition"])),
-        html.Span(" in ", className="quiet"),
-        hostile(row["cluster"]),
+        *sentence_parts(
+            message(
+                "label.of_in",
+                subscription=hostile(row["subscription"]),
+                topic=hostile(fmt.topic_name(row["topic"], row["partition"])),
+                cluster=hostile(row["cluster"]),
+            )
+        ),
         " · ",
         dcc.Link(sentence("anomalies.opened.then"), href=subscription_then(row)),
         " · ",
@@ -74,7 +77,7 @@ def _chart(row: dict, minutes: pd.DataFrame, found: UsualBand | None):
         return panel(sentence("anomalies.no_minutes"), [sentence("anomalies.no_minutes.stored")])
     start_ms, end_ms = shown_range(row)
     signal = row["signal"]
-    unit = UNITS.get(signal) or sentence("anomalies.share_of_samples")
+    unit = text.unit(signal) or sentence("anomalies.share_of_samples")
     figure = anomaly_figure(
         found,
         minutes,
@@ -89,7 +92,7 @@ def _chart(row: dict, minutes: pd.DataFrame, found: UsualBand | None):
     graph = dcc.Graph(
         id={"type": "anomaly-chart", "panel": "opened"},
         figure=figure,
-        config={**CONFIG, "toImageButtonOptions": {"filename": "throttlescope-anomaly"}},
+        config=graph_config(toImageButtonOptions={"filename": "throttlescope-anomaly"}),
         style={"height": figure.layout.height},
     )
     return html.Div([*words, graph])

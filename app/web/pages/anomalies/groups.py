@@ -44,7 +44,10 @@ def _group(group: dict, rows: list[dict], address: AnomaliesAddress) -> html.Sec
                 [
                     html.H2(_title(group)),
                     html.Span(_span(group), className="section-note"),
-                    html.Span(["in ", hostile(group["cluster"])], className="section-note"),
+                    html.Span(
+                        sentence_parts(message("anomalies.group.cluster", cluster=hostile(group["cluster"]))),
+                        className="section-note",
+                    ),
                 ],
                 className="section-head",
             ),
@@ -86,7 +89,9 @@ def _title(group: dict) -> list:
         sentence("label.silence") if signal == "samples" else text.signal_words()[signal]
         for signal in group["signals"]
     ]
-    listed = ", ".join(kinds[:-1]) + (" and " if len(kinds) > 1 else "") + kinds[-1]
+    listed = kinds[0]
+    if len(kinds) > 1:
+        listed = sentence("anomalies.group.kinds", first=kinds[:-1], last=kinds[-1])
     return [
         listed[:1].upper() + listed[1:],
         html.Span([" ", *sentence_parts(_subscriptions(group))], className="quiet"),
@@ -113,7 +118,12 @@ def _subscriptions(group: dict) -> Message:
 
 def _span(group: dict) -> str:
     length = fmt.duration(group["end_ms"] - group["start_ms"])
-    return f"{fmt.between(group['start_ms'], group['end_ms'])} ({length}{', still open' if group['is_open'] else ''})"
+    situation = "open" if group["is_open"] else "over"
+    return sentence(
+        f"anomalies.group.span.{situation}",
+        range=fmt.between(group["start_ms"], group["end_ms"]),
+        length=length,
+    )
 
 
 def subscription_then(row: dict) -> str:

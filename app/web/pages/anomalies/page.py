@@ -236,11 +236,11 @@ def filters(address: AnomaliesAddress, counted: dict[str, dict[str, int]]) -> li
             for word, (mark, meaning) in words.direction_words().items()
         ]),
         _filter(sentence("label.state"), [
-            ("over" if state == "closed" else state, counted["state"].get(state, 0),
+            (sentence("label.over") if state == "closed" else sentence("label.open"), counted["state"].get(state, 0),
              replace(address, state=None if address.state == state else state, page=1, opened=None), address.state == state)
             for state in STATES
         ]),
-        *([_filter("cluster", [
+        *([_filter(sentence("label.cluster_heading"), [
             (fmt.name(cluster, 40), count, address.toggled("clusters", cluster), cluster in address.clusters)
             for cluster, count in list(counted["cluster"].items())[:8]
         ])] if len(counted["cluster"]) > 1 or address.clusters else []),

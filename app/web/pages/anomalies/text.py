@@ -42,7 +42,11 @@ def what(row: dict) -> str:
         return sentence("anomalies.what.silence")
     if row["direction"] == "down" and row["value"] == 0:
         return sentence("anomalies.what.zero", signal=signal_words()[row["signal"]])
-    return f"{signal_words()[row['signal']]} {direction_words()[row['direction']][1]}"
+    return sentence(
+        "anomalies.what.deviates",
+        signal=signal_words()[row["signal"]],
+        direction=direction_words()[row["direction"]][1],
+    )
 
 
 def explained(row: dict) -> str:
@@ -54,12 +58,21 @@ def explained(row: dict) -> str:
     return ""
 
 
+def unit(signal: str) -> str:
+    """The unit of a signal; empty where it has none."""
+    if signal == "backlog_ready_entries":
+        return sentence("anomalies.unit.entries")
+    if signal == "throttled_events":
+        return sentence("anomalies.unit.events_per_min")
+    return UNITS.get(signal, "")
+
+
 def amount(value: float | None, signal: str) -> str:
     """A value in the unit of its signal."""
     if fmt.is_missing(value):
         return fmt.missing()
-    unit = UNITS.get(signal, "")
-    return f"{fmt.short(value)}\N{NO-BREAK SPACE}{unit}" if unit else fmt.short(value)
+    text = unit(signal)
+    return f"{fmt.short(value)}\N{NO-BREAK SPACE}{text}" if text else fmt.short(value)
 
 
 def usual(row: dict) -> str:
@@ -73,4 +86,4 @@ def state(row: dict) -> str:
     """``open``, ``over`` or ``the new level``."""
     if row["adopted"]:
         return sentence("label.the_new_level")
-    return "open" if row["state"] == "open" else "over"
+    return sentence("label.open") if row["state"] == "open" else sentence("label.over")

@@ -67,7 +67,7 @@ def freshness(found: Fresh, *, recordings: bool) -> list:
 
 def _cell(at_ms: int | None, signals_ms: int | None, table: str):
     if at_ms is None:
-        return html.Span("none", className="quiet")
+        return html.Span(sentence("label.none"), className="quiet")
     words = fmt.moment(at_ms)
     if table == "signals" or signals_ms is None or at_ms >= signals_ms:
         return words

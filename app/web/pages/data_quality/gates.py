@@ -11,7 +11,7 @@ from throttlescope.app.presentation import format as fmt
 from throttlescope.app.web.address.data_quality import DataAddress
 from throttlescope.app.web.components.grid import NONE
 from throttlescope.app.web.components.pager import pager
-from throttlescope.app.web.components.parts import hostile, plain_table, section, view_link
+from throttlescope.app.web.components.parts import hostile, plain_table, section, stored_english, view_link
 from throttlescope.app.web.components.shell import panel
 from throttlescope.app.web.data.quality import PAGE_ROWS, Rows
 from throttlescope.models.messages.catalogue import sentence
@@ -125,16 +125,20 @@ def severity(row: dict) -> html.Span:
 def _row(row: dict) -> list:
     return [
         severity(row),
-        html.Span(fmt.name(row["check"], 60).replace("_", " ")),
-        fmt.name(row["gate"], 20),
-        fmt.name(row["table"], 20),
-        hostile(row["cluster"]) if row["cluster"] else "all",
-        html.Span(fmt.name(row["observed"], 200), className="cell-long") if row["observed"] else NONE,
-        html.Span(fmt.name(row["expected"], 200), className="cell-long") if row["expected"] else NONE,
+        stored_english(fmt.name(row["check"], 60).replace("_", " ")),
+        stored_english(fmt.name(row["gate"], 20)),
+        stored_english(fmt.name(row["table"], 20)),
+        hostile(row["cluster"]) if row["cluster"] else sentence("label.all"),
+        stored_english(fmt.name(row["observed"], 200), className="cell-long") if row["observed"] else NONE,
+        stored_english(fmt.name(row["expected"], 200), className="cell-long") if row["expected"] else NONE,
         fmt.exact(row["rows"]),
         example(row["example"]),
         fmt.moment(row["observed_ms"]).rsplit(" ", 1)[0],
-        dcc.Link("run", href=DataAddress("runs", run=row["run_id"]).href(), title=fmt.name(row["run_id"])),
+        dcc.Link(
+            sentence("label.run_heading"),
+            href=DataAddress("runs", run=row["run_id"]).href(),
+            title=fmt.name(row["run_id"]),
+        ),
     ]
 
 

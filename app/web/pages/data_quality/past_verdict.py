@@ -21,13 +21,15 @@ from throttlescope.app.web.components.parts import (
     plain_table,
     section,
 )
+from throttlescope.app.web.components.sentence_parts import sentence_parts
 from throttlescope.app.web.components.shell import panel
 from throttlescope.app.web.data.past_verdict import MOST_WINDOWS
 from throttlescope.ingest.core.subscription_name import short_text, subscription_text
 from throttlescope.ingest.core.times import MINUTE_MS, format_time
 from throttlescope.models.diagnosis.reopen import Reopened
 from throttlescope.models.diagnosis.verdict import RULES_VERSION
-from throttlescope.models.messages.catalogue import sentence
+from throttlescope.models.messages.catalogue import message, sentence
+from throttlescope.models.messages.spacing import text_of
 from throttlescope.models.messages.stored import verdict_in_language
 
 
@@ -79,7 +81,10 @@ def chooser(found: Sequence[dict], total: int, address: DataAddress) -> html.Sec
                         className="row-link",
                     ),
                     hostile(row["cluster"]),
-                    [cause_badge(row["cause"], row["limiter"]), f" at {fmt.moment(row['window_end_ms'])}"],
+                    [
+                        cause_badge(row["cause"], row["limiter"]),
+                        f" {sentence('label.at_time', time=fmt.moment(row['window_end_ms']))}",
+                    ],
                 ]
                 for row in found
             ],
@@ -117,7 +122,10 @@ def windows(
                                 fmt.between(row["window_start_ms"], row["window_end_ms"]),
                                 " ",
                                 cause_badge(row["cause"]),
-                                html.Span(f" rules {fmt.name(row['rules_version'], 40)}", className="quiet"),
+                                html.Span(
+                                    f" {sentence('data_quality.windows.rules', version=fmt.name(row['rules_version'], 40))}",
+                                    className="quiet",
+                                ),
                             ],
                             href=past_verdict(key, row["window_end_ms"]).href(),
                             className="window-link chosen" if row is chosen else "window-link",
@@ -147,11 +155,14 @@ def identity(key: SubscriptionPartition, at_ms: int | None) -> html.P:
     """The subscription, and a link to its page."""
     return html.P(
         [
-            hostile(key.subscription),
-            html.Span(" of ", className="quiet"),
-            hostile(fmt.topic_name(key.topic, key.partition)),
-            html.Span(" in ", className="quiet"),
-            hostile(key.cluster),
+            *sentence_parts(
+                message(
+                    "label.of_in",
+                    subscription=hostile(key.subscription),
+                    topic=hostile(fmt.topic_name(key.topic, key.partition)),
+                    cluster=hostile(key.cluster),
+                )
+            ),
             " · ",
             dcc.Link(
                 sentence("label.its_page_at_that_time"), href=SubscriptionAddress(key, at_ms=at_ms).href()
@@ -230,7 +241,7 @@ def _comparison(found: Reopened) -> str:
     sentences.append(sentence("data_quality.reopened.written", at=at, version=found.signals_version))
     if found.repaired:
         sentences.append(sentence("data_quality.reopened.repaired"))
-    return " ".join(sentences)
+    return text_of(sentences)
 
 
 def _cell(name: str, row: dict):
@@ -351,7 +362,13 @@ def _missing(title: str, row: dict) -> html.Section:
         [
             html.Ul(
                 [
-                    html.Li([fmt.name(item["what"], 600), html.Strong(" Fix: "), fmt.name(item["fix"], 600)])
+                    html.Li(
+                        [
+                            fmt.name(item["what"], 600),
+                            html.Strong(f" {sentence('label.fix_colon')}"),
+                            fmt.name(item["fix"], 600),
+                        ]
+                    )
                     for item in found
                 ],
                 className="missing-briefly",

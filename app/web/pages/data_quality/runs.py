@@ -10,20 +10,12 @@ from dash import dcc, html
 from throttlescope.app.presentation import format as fmt
 from throttlescope.app.web.address.data_quality import DataAddress
 from throttlescope.app.web.components.pager import pager
-from throttlescope.app.web.components.parts import hostile, plain_table, section
+from throttlescope.app.web.components.parts import hostile, plain_table, run_state, section
 from throttlescope.app.web.components.shell import panel
 from throttlescope.app.web.data.quality import PAGE_ROWS, Rows
+from throttlescope.models.messages import units
 from throttlescope.models.messages.catalogue import sentence
-
-
-def _status() -> dict:
-    """How a run ended: a mark and a word."""
-    return {
-        "done": ("✓", sentence("label.done"), "good"),
-        "failed": ("✖", sentence("label.failed"), "bad"),
-        "gated": ("■", sentence("label.stopped_by_a_gate"), "bad"),
-    }
-
+from throttlescope.models.messages.language import HTML_CODES, STORED_LANGUAGE
 
 #: How much of the details of a run is shown: entries of a list, levels, entries that are not folded.
 _MOST_ENTRIES, _DEEPEST, _SHOWN_OPEN = 40, 5, 12
@@ -31,7 +23,7 @@ _MOST_ENTRIES, _DEEPEST, _SHOWN_OPEN = 40, 5, 12
 
 def status(word: str) -> html.Span:
     """How a run ended, as a mark and in words."""
-    mark, words, kind = _status().get(word, ("?", fmt.name(word, 40), "open"))
+    mark, words, kind = run_state(word)
     return html.Span([html.Span(mark, className=f"state-mark {kind}"), words], className="state")
 
 
@@ -88,7 +80,7 @@ def _row(row: dict, address: DataAddress) -> list:
             href=replace(address, run=row["run_id"], page=address.page).href(),
             title=fmt.name(row["run_id"]),
         ),
-        fmt.name(row["command"], 20),
+        html.Code(fmt.name(row["command"], 20)),
         status(row["status"]),
         fmt.duration(row["finished_ms"] - row["started_ms"]),
         html.Span(hostile(row["source"]), className="cell-long"),
@@ -118,7 +110,7 @@ def _refused(row: dict):
 
 def _gates(row: dict):
     words = [
-        f"{fmt.exact(row[name])} {word}{'' if row[name] == 1 else 's'}"
+        units.counted_of(fmt.exact(row[name]), word, one=row[name] == 1)
         for name, word in (("errors", "error"), ("warnings", "warning"))
         if row.get(name)
     ]
@@ -126,7 +118,9 @@ def _gates(row: dict):
         if row["checks"]:
             return sentence("label.marked_nothing_found")
         return html.Span(sentence("data_quality.runs.not_checked"), className="quiet")
-    return dcc.Link(", ".join(words), href=DataAddress("gates", run=row["run_id"]).href())
+    return dcc.Link(
+        units.words().list_separator.join(words), href=DataAddress("gates", run=row["run_id"]).href()
+    )
 
 
 def _unknown(run_id: str):
@@ -140,7 +134,7 @@ def _unknown(run_id: str):
 def _opened(row: dict, address: DataAddress) -> html.Section:
     facts = [
         (sentence("label.how_it_ended"), status(row["status"])),
-        (sentence("label.command"), fmt.name(row["command"], 20)),
+        (sentence("label.command"), html.Code(fmt.name(row["command"], 20))),
         (
             sentence("label.cluster_heading"),
             hostile(row["cluster"]) if row["cluster"] else sentence("label.several"),
@@ -206,7 +200,7 @@ def _details(text: str):
 def _value(value: object, depth: int):
     """A JSON value as lists in lists, cut where it is endless."""
     if isinstance(value, dict | list) and not value:
-        return "none"
+        return sentence("label.none")
     if isinstance(value, dict | list) and depth >= _DEEPEST:
         return fmt.name(json.dumps(value, ensure_ascii=False), 300)
     if isinstance(value, dict):
@@ -218,7 +212,9 @@ def _value(value: object, depth: int):
         listed = html.Div([html.Dl(shown, className="run-details"), *_more(len(value))])
         # A sum of every file, say: of interest when it is looked for.
         if depth and len(value) > _SHOWN_OPEN:
-            return html.Details([html.Summary(f"{fmt.exact(len(value))} entries"), listed])
+            return html.Details(
+                [html.Summary(sentence("data_quality.run.entries", number=fmt.exact(len(value)))), listed]
+            )
         return listed
     if isinstance(value, list):
         if all(not isinstance(item, dict | list) for item in value):
@@ -229,7 +225,7 @@ def _value(value: object, depth: int):
             )
         return html.Div([*(_value(item, depth + 1) for item in value[:_MOST_ENTRIES]), *_more(len(value))])
     if value is None:
-        return html.Span("none", className="quiet")
+        return html.Span(sentence("label.none"), className="quiet")
     return html.Bdi(
         sentence("label.yes")
         if value is True
@@ -249,7 +245,7 @@ def _timed(name: str, item: object, depth: int):
 
 
 def _name(name: str) -> html.Bdi:
-    return html.Bdi(fmt.name(name.replace("_", " "), 120))
+    return html.Bdi(fmt.name(name.replace("_", " "), 120), lang=HTML_CODES[STORED_LANGUAGE])
 
 
 def _more(count: int) -> list:

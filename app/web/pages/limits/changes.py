@@ -75,7 +75,10 @@ def _row(one: LimitChangeEvent) -> list:
         ),
         _lines(
             f"{event.level}.{event.unit}",
-            [html.Span(_MARKS[change.kind], **{"aria-hidden": "true"}), f" {change.kind}"],
+            [
+                html.Span(_MARKS[change.kind], **{"aria-hidden": "true"}),
+                f" {sentence(f'limits.changes.kind.{change.kind}')}",
+            ],
             title=set_by,
         ),
         _lines(change.old.text(event.unit), sentence("label.now_limit", limit=change.new.text(event.unit))),

@@ -178,7 +178,7 @@ def uses(address: LimitsAddress, known: Known) -> list[dcc.Link]:
             title=sentence(f"limits.use.{use or 'all'}", near=_NEAR, loose=_LOOSE, length=length),
         )
         for use, label in (
-            (None, "all"),
+            (None, sentence("label.all")),
             ("often", sentence("label.often_reached")),
             ("never", sentence("label.never_above_50_percent")),
         )

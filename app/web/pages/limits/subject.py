@@ -13,13 +13,14 @@ from throttlescope.app.presentation.limits import KnownLimit
 from throttlescope.app.presentation.links.paths import LIMITS_PATH
 from throttlescope.app.presentation.links.subscription import SubscriptionAddress, SubscriptionPartition
 from throttlescope.app.web.address.rollups import RollupsAddress
-from throttlescope.app.web.components.parts import hostile, plain_table, section
+from throttlescope.app.web.components.parts import hostile, identity, plain_table, section
+from throttlescope.app.web.components.sentence_parts import sentence_parts
 from throttlescope.app.web.components.shell import panel
 from throttlescope.app.web.data.limit_subject import Subject
 from throttlescope.ingest.contracts.vocabulary import LEVELS, UNITS
-from throttlescope.ingest.core.topic_name import part_word
 from throttlescope.models.diagnosis.thresholds import READ_BATCH_ENTRIES_5, READ_SIZE_BYTES
-from throttlescope.models.messages.catalogue import sentence
+from throttlescope.models.messages.catalogue import message, sentence
+from throttlescope.models.messages.language import HTML_CODES, STORED_LANGUAGE
 from throttlescope.models.messages.limiting import level_words
 from throttlescope.transforms.limits import Rung
 
@@ -32,23 +33,12 @@ def head(key: SubscriptionPartition) -> html.Div:
     return html.Div(
         [
             html.Div([dcc.Link(sentence("label.marked_all_limits"), href=LIMITS_PATH)], className="crumbs"),
-            html.H1([html.Span("Limits of ", className="quiet"), hostile(key.subscription)]),
-            html.P(
-                [
-                    html.Span("topic ", className="quiet"),
-                    dcc.Link(hostile(key.topic), href=topic.href()),
-                    html.Span(
-                        " · not partitioned · "
-                        if key.partition < 0
-                        else f" · {part_word(key.topic)} {key.partition} · ",
-                        className="quiet",
-                    ),
-                    html.Span("cluster ", className="quiet"),
-                    hostile(key.cluster),
-                    html.Span(" · ", className="quiet"),
-                    dcc.Link(sentence("label.diagnosis"), href=SubscriptionAddress(key).href()),
-                ],
-                className="identity",
+            html.H1([html.Span(sentence("limits.subject"), className="quiet"), hostile(key.subscription)]),
+            identity(
+                key,
+                html.Span(" · ", className="quiet"),
+                dcc.Link(sentence("label.diagnosis"), href=SubscriptionAddress(key).href()),
+                topic=dcc.Link(hostile(key.topic), href=topic.href()),
             ),
         ],
         className="page-identity",
@@ -240,9 +230,13 @@ def _answer_summary(row: dict) -> list:
         size = fmt.size(len(row["body"].encode("utf-8", "replace")))
     read = sentence("limits.answers.read", size=size, at=fmt.moment(row["observed_ms"]))
     return [
-        html.Strong(row["scope"]),
-        " of ",
-        html.Bdi(fmt.name(row["key"], 120)),
+        *sentence_parts(
+            message(
+                "limits.answers.of",
+                scope=html.Strong(row["scope"], lang=HTML_CODES[STORED_LANGUAGE]),
+                name=html.Bdi(fmt.name(row["key"], 120)),
+            )
+        ),
         html.Span(f" · {read}", className="quiet"),
     ]
 

@@ -9,11 +9,12 @@ from dash import dcc, html
 from throttlescope.app.presentation import figures
 from throttlescope.app.presentation import format as fmt
 from throttlescope.app.presentation.causes import CAUSES, ORDER
-from throttlescope.app.presentation.figures.chart import CONFIG
+from throttlescope.app.presentation.figures.chart import graph_config
 from throttlescope.app.web.components.parts import plain_table, save_buttons, section
 from throttlescope.app.web.data.overview import Overview
 from throttlescope.app.web.data.timeline import Bin
 from throttlescope.app.web.pages.overview.state import when
+from throttlescope.models.messages import units
 from throttlescope.models.messages.catalogue import sentence
 
 
@@ -42,11 +43,7 @@ def over_time(view: Overview) -> html.Section:
     graph = dcc.Graph(
         id="overview-timeline",
         figure=figure,
-        config={
-            **CONFIG,
-            "displayModeBar": False,
-            "toImageButtonOptions": {"filename": "throttlescope-causes"},
-        },
+        config=graph_config(displayModeBar=False, toImageButtonOptions={"filename": "throttlescope-causes"}),
         style={"height": figure.layout.height},
     )
     return section(
@@ -74,7 +71,7 @@ def _card(view: Overview, word: str) -> dcc.Link:
         ],
         href=view.address.toggled(word).href(),
         className="legend-card chosen" if word in view.address.causes else "legend-card",
-        title=f"{cause.answer} {sentence('overview.timeline.filter')}",
+        title=f"{cause.answer}\n{sentence('overview.timeline.filter')}",
     )
 
 
@@ -85,7 +82,11 @@ def _numbers(view: Overview, words: list[str]) -> html.Details:
         [
             html.Summary(sentence("overview.timeline.numbers")),
             plain_table(
-                (f"Time, {fmt.zone_of(view.end_ms)}", "Subscription partitions", "Backlog, entries"),
+                (
+                    sentence("label.time_in_zone", zone=fmt.zone_of(view.end_ms)),
+                    sentence("label.subscription_partitions"),
+                    sentence("label.backlog_entries_title"),
+                ),
                 [_row(view, one, words) for one in bins],
             ),
         ],
@@ -96,7 +97,7 @@ def _numbers(view: Overview, words: list[str]) -> html.Details:
 def _row(view: Overview, one: Bin, words: list[str]) -> list:
     return [
         dcc.Link(fmt.day_clock(one.at_ms), href=replace(view.address, at_ms=one.at_ms).href()),
-        ", ".join(
+        units.words().list_separator.join(
             f"{CAUSES[word].label} {fmt.exact(one.causes[word])}" for word in words if one.causes.get(word)
         ),
         fmt.short(round(one.backlog_entries)),

@@ -15,6 +15,7 @@ from throttlescope.app.presentation import format as fmt
 from throttlescope.app.presentation.links.paths import OVERVIEW_PATH
 from throttlescope.app.web.address.overview import DEFAULT_LENGTH, LENGTHS_MS, OverviewAddress
 from throttlescope.app.web.components.inputs_in_address import AddressInputs, choice
+from throttlescope.app.web.components.parts import run_state
 from throttlescope.app.web.components.range_bar import range_bar
 from throttlescope.app.web.components.shell import (
     cluster_choices,
@@ -48,7 +49,7 @@ def layout(_address: OverviewAddress | None, _query: str | None) -> html.Div:
         [
             html.Div(
                 [
-                    html.H1(TITLE),
+                    html.H1(sentence("label.page.overview")),
                     html.Div(id="overview-freshness", className="freshness"),
                     choice("overview", "clusters"),
                 ],
@@ -112,7 +113,7 @@ def parts(reader: LakeReader, address: OverviewAddress) -> tuple[html.Div, Seque
 def page(reader: LakeReader, address: OverviewAddress | None = None) -> html.Div:
     """What a person reads on it, in one piece."""
     content, line, _ = parts(reader, address or OverviewAddress())
-    return html.Div([html.H1(TITLE), html.Div(line), content])
+    return html.Div([html.H1(sentence("label.page.overview")), html.Div(line), content])
 
 
 def _content(view: Overview | None, has_verdicts: bool, lake_path: str) -> html.Div:
@@ -186,7 +187,7 @@ def run_line(run: LastRun | None) -> list:
     text = sentence(
         f"overview.run.{situation}",
         command=run.command,
-        status=run.status,
+        status=run_state(run.status)[1],
         at=fmt.moment(run.finished_ms),
         success=fmt.moment(run.done_ms),
     )

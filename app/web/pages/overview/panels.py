@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from dash import dcc, html
 
 from throttlescope.app.presentation import format as fmt
@@ -16,6 +18,7 @@ from throttlescope.app.web.data.limit_use import NEAR_SHARE
 from throttlescope.app.web.data.overview import Overview
 from throttlescope.app.web.pages.overview.state import when
 from throttlescope.models.messages.catalogue import sentence
+from throttlescope.models.messages.stored import forecast_in_language
 
 
 def limits(view: Overview) -> html.Section:
@@ -31,7 +34,9 @@ def limits(view: Overview) -> html.Section:
         more = sentence("overview.limits.more", number=fmt.exact(view.limits_total), shown=len(view.limits))
         note = f"{more}; {note}"
     link = dcc.Link(
-        "All limits", href=LimitsAddress(clusters=view.address.clusters).href(), className="range-link"
+        sentence("overview.limits.all"),
+        href=LimitsAddress(clusters=view.address.clusters).href(),
+        className="range-link",
     )
     return section(sentence("overview.limits.title"), [body], note=note, tools=link)
 
@@ -80,7 +85,12 @@ def deadlines(view: Overview) -> html.Section:
         parts.append(html.P(sentence("overview.losses.none"), className="quiet"))
     rows = [*view.losses, *view.drains]
     if rows:
-        head = ("Subscription", "What happens", "When", f"90 %, {fmt.zone_of(view.at_ms)}")
+        head = (
+            sentence("label.subscription"),
+            sentence("overview.losses.what"),
+            sentence("label.when"),
+            sentence("label.interval_zone", zone=fmt.zone_of(view.at_ms)),
+        )
         # An interval is there only where something is expected.
         width = 4 if any(row["predicted_ms"] is not None for row in rows) else 3
         parts.append(plain_table(head[:width], [_deadline(row)[:width] for row in rows]))
@@ -88,13 +98,14 @@ def deadlines(view: Overview) -> html.Section:
 
 
 def _deadline(row: dict) -> list:
+    row = forecast_in_language(row)
     name = subscription_link(row)
     if row["predicted_ms"] is None:
         rate = row["change_per_s"]
-        grows = "" if fmt.is_missing(rate) else f"{fmt.signed(rate)} entries/s"
+        grows = "" if fmt.is_missing(rate) else sentence("label.entries_per_second", rate=fmt.signed(rate))
         return [name, html.Span(sentence("overview.losses.never"), title=row["consequence"]), grows, ""]
     low, high = row["low_ms"], row["high_ms"]
-    between = f"{fmt.day_clock(low)} to {fmt.day_clock(high)}" if high else f"{fmt.day_clock(low)} or later"
+    between = _interval(low, high, fmt.day_clock)
     made = sentence(
         "overview.losses.made", at=fmt.moment(row["predicted_ms"]), made=fmt.moment(row["made_at_ms"])
     )
@@ -105,9 +116,18 @@ def _deadline(row: dict) -> list:
             title=row["consequence"],
             className="" if row["kind"] == "drain" else "loses",
         ),
-        html.Span(f"in {fmt.duration(max(0, row['predicted_ms'] - row['made_at_ms']))}", title=made),
-        html.Span(between, title=f"{fmt.moment(low)} to {fmt.moment(high) if high else 'open'}"),
+        html.Span(
+            sentence("label.in_future", length=fmt.duration(max(0, row["predicted_ms"] - row["made_at_ms"]))),
+            title=made,
+        ),
+        html.Span(between, title=_interval(low, high, fmt.moment)),
     ]
+
+
+def _interval(low_ms: int, high_ms: int | None, written: Callable[[int], str]) -> str:
+    if not high_ms:
+        return sentence("label.or_later", at=written(low_ms))
+    return sentence("label.range_words", low=written(low_ms), high=written(high_ms))
 
 
 def incidents(view: Overview) -> html.Section:
@@ -121,7 +141,12 @@ def incidents(view: Overview) -> html.Section:
     if view.incidents:
         zone = fmt.zone_of(view.at_ms)
         body = plain_table(
-            ("Shared", "Cause", "Subscriptions", f"Started, {zone}"),
+            (
+                sentence("label.shared"),
+                sentence("label.cause"),
+                sentence("label.subscriptions"),
+                sentence("label.started_zone", zone=zone),
+            ),
             [_incident(row, view) for row in view.incidents],
         )
     else:
@@ -139,7 +164,11 @@ def _incident(row: dict, view: Overview) -> list:
             topics=fmt.exact(row["topics"]),
         ),
         html.Span(
-            f"{fmt.day_clock(row['since_ms'])}, {fmt.duration(max(0, view.at_ms - row['since_ms']))} ago",
+            sentence(
+                "label.at_ago",
+                at=fmt.day_clock(row["since_ms"]),
+                length=fmt.duration(max(0, view.at_ms - row["since_ms"])),
+            ),
             title=fmt.moment(row["since_ms"]),
         ),
     ]

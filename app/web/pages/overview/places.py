@@ -12,6 +12,7 @@ from throttlescope.app.web.address.overview import PLACES
 from throttlescope.app.web.address.rollups import RollupsAddress
 from throttlescope.app.web.components.parts import section, view_link
 from throttlescope.app.web.components.treemap import Tile, treemap
+from throttlescope.app.web.data.limit_use import NOW_MS
 from throttlescope.app.web.data.overview import Overview
 from throttlescope.app.web.pages.overview.state import when
 from throttlescope.models.messages.catalogue import sentence
@@ -24,11 +25,16 @@ def places(view: Overview) -> html.Section:
     """Tiles, or that there is no backlog."""
     by = view.address.by
     choices = html.Span(
-        [view_link(place, replace(view.address, by=place).href(), chosen=place == by) for place in PLACES],
+        [
+            view_link(
+                sentence(f"rollups.by.{place}"), replace(view.address, by=place).href(), chosen=place == by
+            )
+            for place in PLACES
+        ],
         className="views small",
     )
     if view.places:
-        body = treemap(_tiles(view), label=sentence("overview.places.label", by=by))
+        body = treemap(_tiles(view), label=sentence("overview.places.label", by=sentence(f"rollups.by.{by}")))
     else:
         body = html.P(sentence("overview.places.none", when=when(view)), className="quiet")
     return section(
@@ -76,7 +82,15 @@ def _tile(by: str, row: dict, view: Overview) -> Tile:
     of_cause = (
         [
             html.Span(
-                [*mark, f"{cause.label}, {fmt.exact(row['troubled'])} of {fmt.exact(row['subscriptions'])}"]
+                [
+                    *mark,
+                    sentence(
+                        "label.cause_part",
+                        cause=cause.label,
+                        part=fmt.exact(row["troubled"]),
+                        whole=fmt.exact(row["subscriptions"]),
+                    ),
+                ]
             )
         ]
         if cause
@@ -86,7 +100,7 @@ def _tile(by: str, row: dict, view: Overview) -> Tile:
         f"{row['cluster']} {row['name']}",
         row["entries"],
         OPEN if cause is None else cause.colour,
-        [html.Bdi(name, className="tile-place"), html.Span([html.Strong(entries), f" {change} in 5\N{NO-BREAK SPACE}m"]), *of_cause],
+        [html.Bdi(name, className="tile-place"), html.Span([html.Strong(entries), sentence("overview.places.growth", change=change, length=fmt.duration(NOW_MS))]), *of_cause],
         sentence(
             "overview.places.tile",
             cluster=fmt.name(row["cluster"]), name=name, entries=entries, change=change,

@@ -9,6 +9,7 @@ from throttlescope.app.presentation.causes import CAUSES, GROUPS, SIDES, STORAGE
 from throttlescope.app.presentation.figures.sparkline import picture, trend_path
 from throttlescope.app.presentation.links.subscription import SubscriptionAddress, SubscriptionPartition
 from throttlescope.app.web.components.parts import cause_badge
+from throttlescope.app.web.data.limit_use import NOW_MS
 from throttlescope.app.web.data.overview import MomentCounts, Overview
 from throttlescope.ingest.core.subscription_name import short_text
 from throttlescope.models.messages.catalogue import sentence
@@ -81,11 +82,15 @@ def _worst(view: Overview) -> list:
 
 def _growth(row: dict) -> list:
     growth = row["backlog_growth_entries"]
-    return [] if fmt.is_missing(growth) else [f", {fmt.signed(round(growth))} in 5\N{NO-BREAK SPACE}m"]
+    return (
+        []
+        if fmt.is_missing(growth)
+        else [sentence("overview.growth", change=fmt.signed(round(growth)), length=fmt.duration(NOW_MS))]
+    )
 
 
 def _judged(view: Overview) -> html.P:
-    parts = [f"{sentence('overview.state.judged', judged=fmt.exact(view.counts.judged))} {when(view)}. "]
+    parts = [sentence("overview.state.judged", judged=fmt.exact(view.counts.judged), when=when(view)) + " "]
     if view.ended:
         parts.append(sentence("overview.state.ended", number=fmt.exact(view.ended)) + " ")
     if not view.is_now:

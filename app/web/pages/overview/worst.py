@@ -13,10 +13,12 @@ from throttlescope.app.presentation.links.subscription import SubscriptionAddres
 from throttlescope.app.web.address.subscriptions import SubscriptionsAddress
 from throttlescope.app.web.components.grid import NONE
 from throttlescope.app.web.components.parts import cause_badge, plain_table, section, subscription_link
+from throttlescope.app.web.data.limit_use import NOW_MS
 from throttlescope.app.web.data.newest import NOW
 from throttlescope.app.web.data.overview import Overview
 from throttlescope.app.web.pages.overview.state import when
 from throttlescope.models.messages.catalogue import sentence
+from throttlescope.models.messages.units import words
 
 
 def worst(view: Overview) -> html.Section:
@@ -34,7 +36,14 @@ def worst(view: Overview) -> html.Section:
         note = None
     else:
         body = plain_table(
-            ("Subscription", "Cause", "Backlog, entries", "In 5 m", "Started", "Backlog over the range"),
+            (
+                sentence("label.subscription"),
+                sentence("label.cause"),
+                sentence("label.backlog_entries_title"),
+                sentence("label.in_past_title", length=fmt.duration(NOW_MS)),
+                sentence("label.started_title"),
+                sentence("overview.worst.trend"),
+            ),
             [_row(view, row) for row in view.worst],
             keys=[
                 f"{row['cluster']} {row['topic']} {row['partition']} {row['subscription']}"
@@ -58,7 +67,7 @@ def _filter_words(causes: tuple[str, ...]) -> str:
     group = next((name for name, words in GROUPS.items() if set(words) == set(causes)), None)
     if group is not None:
         return sentence(f"overview.group.{group}").lower()
-    return ", ".join(CAUSES[word].label for word in causes)
+    return words().list_separator.join(CAUSES[word].label for word in causes)
 
 
 def _row(view: Overview, row: dict) -> list:
@@ -79,7 +88,8 @@ def _row(view: Overview, row: dict) -> list:
         NONE
         if since_ms is None
         else html.Span(
-            f"{fmt.duration(max(0, view.at_ms - since_ms))} ago", title=f"since {fmt.moment(since_ms)}"
+            sentence("label.ago", length=fmt.duration(max(0, view.at_ms - since_ms))),
+            title=sentence("label.since", at=fmt.moment(since_ms)),
         ),
         _spark(view, row),
     ]

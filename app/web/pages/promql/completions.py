@@ -6,6 +6,9 @@ from throttlescope.models.messages.catalogue import sentence
 from throttlescope.transforms.promql import ast
 from throttlescope.transforms.promql.functions import FUNCTIONS, KIND_WORDS
 
+#: What a suggestion can be.
+KINDS = ("recent", "function", "aggregation", "operator", "metric", "label", "value")
+
 _OPERATORS = (
     "by",
     "without",

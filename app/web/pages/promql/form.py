@@ -13,7 +13,7 @@ from dash import dcc, html
 from throttlescope.app.web.address.promql import EXPLAIN, GRAPH, TABLE, PromqlAddress
 from throttlescope.app.web.components.form_inputs import running_words, time_box
 from throttlescope.app.web.components.parts import view_link
-from throttlescope.app.web.pages.promql.completions import completions
+from throttlescope.app.web.pages.promql.completions import KINDS, completions
 from throttlescope.models.messages.catalogue import sentence
 
 
@@ -56,7 +56,12 @@ def form(address: PromqlAddress) -> html.Div:
                         className="suggestions",
                         role="listbox",
                         hidden=True,
-                        **{"aria-label": sentence("label.suggestions")},
+                        **{
+                            "aria-label": sentence("label.suggestions"),
+                            "data-one": sentence("promql.suggestion.one"),
+                            "data-many": sentence("promql.suggestion.many"),
+                            **{f"data-{kind}": sentence(f"promql.suggestion.kind.{kind}") for kind in KINDS},
+                        },
                     ),
                     html.Span(id="promql-suggested", className="only-heard", role="status"),
                 ],
@@ -65,18 +70,18 @@ def form(address: PromqlAddress) -> html.Div:
             html.Div(
                 [
                     html.Button(
-                        ["Run ", html.Kbd("Ctrl Enter")],
+                        [f"{sentence('promql.run')} ", html.Kbd("Ctrl Enter")],
                         id="promql-run",
                         className="run-button",
                         type="button",
                     ),
                     *running_words("promql-content"),
-                    time_box("promql-from", "from"),
-                    time_box("promql-to", "to"),
+                    time_box("promql-from", sentence("label.from_box")),
+                    time_box("promql-to", sentence("label.to_box")),
                     dmc.TextInput(
                         id="promql-step",
                         label=sentence("label.step"),
-                        placeholder="auto",
+                        placeholder=sentence("promql.step.auto"),
                         value="",
                         className="step-box",
                     ),

@@ -7,7 +7,7 @@ import numpy as np
 from dash import dcc, html
 
 from throttlescope.app.presentation import format as fmt
-from throttlescope.app.presentation.figures.chart import CONFIG
+from throttlescope.app.presentation.figures.chart import graph_config
 from throttlescope.app.presentation.figures.series import MOST_LINES, Drawn, look, series_figure
 from throttlescope.app.services.promql.answer_table import SUMMED_UP, Line, answer_table, readable
 from throttlescope.app.web.components.grid import NONE
@@ -42,7 +42,7 @@ def table(view: QueryView) -> list:
     answer = view.answer
     at = fmt.moment(view.end_ms)
     if answer.kind == "string":
-        return [html.P(["A string: ", html.Code(fmt.name(answer.text, 2_000))])]
+        return [html.P([sentence("promql.string"), html.Code(fmt.name(answer.text, 2_000))])]
     found = answer_table(answer, most=_ROWS)
     if not found.lines:
         return [_empty(sentence("promql.empty.at", at=at, newest=fmt.moment(view.newest_ms)))]
@@ -104,7 +104,7 @@ def graph(view: QueryView) -> list:
                 dcc.Graph(
                     id="promql-graph",
                     figure=figure,
-                    config={**CONFIG, "toImageButtonOptions": {"filename": "throttlescope-promql"}},
+                    config=graph_config(toImageButtonOptions={"filename": "throttlescope-promql"}),
                     style={"height": figure.layout.height},
                 ),
             ],

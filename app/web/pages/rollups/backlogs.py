@@ -12,6 +12,7 @@ from throttlescope.app.web.components.shell import panel
 from throttlescope.app.web.pages.rollups.view import RollupView
 from throttlescope.models.episodes.rollups import rollups
 from throttlescope.models.messages.catalogue import sentence
+from throttlescope.models.messages.units import words
 
 _MOST_ROWS = 12
 
@@ -52,7 +53,7 @@ def episodes(view: RollupView) -> html.Section:
 def _counted(view: RollupView) -> str:
     """How many backlogs there were, and what limited their subscriptions how long."""
     counted = rollups(view.episodes, view.address.by)[0]
-    causes = ", ".join(
+    causes = words().list_separator.join(
         f"{CAUSES[cause].label} {fmt.duration(length_ms)}" for cause, length_ms in counted["held_ms"].items()
     )
     total, still_open = fmt.exact(view.episodes_total), fmt.exact(counted["open"])
@@ -63,7 +64,7 @@ def _counted(view: RollupView) -> str:
             total=total,
             open=still_open,
             partitions=partitions,
-            causes=causes or "nothing named",
+            causes=causes or sentence("rollups.backlogs.nothing_named"),
         )
     return sentence(
         "rollups.backlogs.counted_largest",
@@ -71,7 +72,7 @@ def _counted(view: RollupView) -> str:
         open=still_open,
         partitions=partitions,
         largest=fmt.exact(len(view.episodes)),
-        causes=causes or "nothing named",
+        causes=causes or sentence("rollups.backlogs.nothing_named"),
     )
 
 

@@ -24,14 +24,14 @@ from throttlescope.app.web.data.newest import NOW
 from throttlescope.app.web.data.rollup import Counts, Rollup
 from throttlescope.app.web.pages.rollups.backlogs import episodes, incidents
 from throttlescope.app.web.pages.rollups.heat import heat
-from throttlescope.app.web.pages.rollups.rollups_table import PLURAL, name_text
+from throttlescope.app.web.pages.rollups.rollups_table import name_text, plural_words
 from throttlescope.app.web.pages.rollups.view import LONGEST_MS, RollupView
 from throttlescope.models.messages.catalogue import sentence
 
 
 def never_seen(address: RollupsAddress) -> html.Div:
     """A cluster without verdicts."""
-    plural = PLURAL[address.by]
+    plural = plural_words(address.by)
     return html.Div(
         [
             *_head(address, None),
@@ -85,7 +85,7 @@ def _head(address: RollupsAddress, found: Rollup | None) -> list:
         for by, names in (("namespace", found.namespaces), ("broker", found.brokers)):
             if by == address.by or not names:
                 continue
-            label = by if len(names) == 1 else f"{by}s"
+            label = sentence(f"rollups.by.{by}") if len(names) == 1 else plural_words(by)
             others.append(html.Span(f" · {label} ", className="quiet"))
             links = [_link(by, address.cluster, name) for name in names]
             others += [part for link in links for part in (link, " ")]
@@ -93,16 +93,26 @@ def _head(address: RollupsAddress, found: Rollup | None) -> list:
         html.Div(
             [
                 html.Div(
-                    [dcc.Link(f"← all {PLURAL[address.by]}", href=address.table().href())], className="crumbs"
+                    [
+                        dcc.Link(
+                            sentence("rollups.back", plural=plural_words(address.by)),
+                            href=address.table().href(),
+                        )
+                    ],
+                    className="crumbs",
                 ),
                 html.H1(
                     [
-                        html.Span(f"{address.by.capitalize()} ", className="quiet"),
+                        html.Span(f"{sentence(f'rollups.by_title.{address.by}')} ", className="quiet"),
                         hostile(name_text(address.by, address.name)),
                     ]
                 ),
                 html.P(
-                    [html.Span("cluster ", className="quiet"), hostile(address.cluster), *others],
+                    [
+                        html.Span(f"{sentence('label.cluster_heading')} ", className="quiet"),
+                        hostile(address.cluster),
+                        *others,
+                    ],
                     className="identity",
                 ),
             ],

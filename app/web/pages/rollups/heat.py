@@ -7,8 +7,8 @@ from dash import dcc, html
 from throttlescope.app.presentation import figures
 from throttlescope.app.presentation import format as fmt
 from throttlescope.app.presentation.causes import LIMIT
-from throttlescope.app.presentation.figures.chart import CONFIG
-from throttlescope.app.presentation.figures.lanes import BANDS, Lane, owner_words
+from throttlescope.app.presentation.figures.chart import graph_config
+from throttlescope.app.presentation.figures.lanes import BANDS, Lane, band_words, owner_words
 from throttlescope.app.web.components.grid import NONE
 from throttlescope.app.web.components.parts import plain_table, save_buttons, section
 from throttlescope.app.web.components.shell import panel
@@ -27,7 +27,7 @@ def heat(view: RollupView) -> html.Section:
     graph = dcc.Graph(
         id="rollups-heat",
         figure=figure,
-        config={**CONFIG, "toImageButtonOptions": {"filename": "throttlescope-limits"}},
+        config=graph_config(toImageButtonOptions={"filename": "throttlescope-limits"}),
         style={"height": figure.layout.height},
     )
     return section(
@@ -63,10 +63,10 @@ def _key() -> html.Ul:
                         html.Span(
                             className="heat-colour", style={"background": colour}, **{"aria-hidden": "true"}
                         ),
-                        words,
+                        band_words(since),
                     ]
                 )
-                for _, words, colour in BANDS
+                for since, colour in BANDS
             ),
             html.Li(sentence("rollups.heat.empty")),
             html.Li(
@@ -112,7 +112,7 @@ def _row(lane: Lane, step_ms: int, range_start_ms: int) -> list:
         html.Bdi(owner_words(lane)),
         fmt.percent(lane.share),
         NONE if fullest is None else fmt.moment(max(fullest.start_ms, range_start_ms)),
-        fmt.duration(len(bound) * step_ms) if bound else "not",
+        fmt.duration(len(bound) * step_ms) if bound else sentence("rollups.heat.not_bound"),
         fmt.moment(max(bound[0], range_start_ms)) if bound else NONE,
     ]
 

@@ -18,7 +18,10 @@ from throttlescope.app.web.data.limit_use import NOW_MS
 from throttlescope.app.web.data.newest import NOW, RECENT, ClusterFreshness
 from throttlescope.models.messages.catalogue import sentence
 
-PLURAL = {"topic": "topics", "namespace": "namespaces", "broker": "brokers"}
+
+def plural_words(by: str) -> str:
+    """What a table by ``by`` lists: ``topics``."""
+    return sentence(f"rollups.plural.{by}")
 
 
 def columns(address: RollupsAddress, share_over: str) -> list[dict]:
@@ -35,7 +38,7 @@ def columns(address: RollupsAddress, share_over: str) -> list[dict]:
     return [
         {
             "field": "name",
-            "headerName": address.by.capitalize(),
+            "headerName": sentence(f"rollups.by_title.{address.by}"),
             "cellRenderer": "SubscriptionLink",
             "flex": 4,
             "minWidth": 170,
@@ -161,7 +164,9 @@ def name_text(by: str, name: str | None) -> str:
 def choices(address: RollupsAddress) -> list[dcc.Link]:
     """What is counted by, as links; filters are kept."""
     return [
-        view_link(PLURAL[by].capitalize(), replace(address, by=by).href(), chosen=by == address.by)
+        view_link(
+            sentence(f"rollups.plural_title.{by}"), replace(address, by=by).href(), chosen=by == address.by
+        )
         for by in BY
     ]
 
@@ -170,7 +175,7 @@ def status(address: RollupsAddress, freshness: ClusterFreshness, total: int, lak
     """How many there are, or which kind of nothing this is."""
     if not freshness.subscriptions:
         return no_verdicts(lake_path)
-    plural = PLURAL[address.by]
+    plural = plural_words(address.by)
     if not total:
         return panel(
             sentence("rollups.filtered"),
@@ -178,11 +183,14 @@ def status(address: RollupsAddress, freshness: ClusterFreshness, total: int, lak
                 sentence(
                     "rollups.filtered.others",
                     partitions=fmt.exact(freshness.subscriptions),
-                    by=address.by,
+                    by=sentence(f"rollups.by.{address.by}"),
                 )
             ],
-            next_step=dcc.Link(f"Show all {plural}", href=replace(address, search="", clusters=()).href()),
+            next_step=dcc.Link(
+                sentence("rollups.show_all", plural=plural),
+                href=replace(address, search="", clusters=()).href(),
+            ),
         )
     if total == 1:
-        return [sentence("rollups.status.one", by=address.by)]
+        return [sentence("rollups.status.one", by=sentence(f"rollups.by.{address.by}"))]
     return [sentence("rollups.status.many", number=fmt.exact(total), plural=plural)]

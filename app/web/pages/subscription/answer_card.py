@@ -16,6 +16,7 @@ from throttlescope.app.web.pages.subscription.accuracy import accuracy_line
 from throttlescope.app.web.pages.subscription.content import AnsweredWindow
 from throttlescope.app.web.pages.subscription.deadlines import deadlines
 from throttlescope.models.messages.catalogue import sentence
+from throttlescope.models.messages.spacing import text_of
 
 _MOST_EARLIER = 3
 
@@ -39,7 +40,7 @@ def answer_card(
         ),
         " ",
         dcc.Link(
-            "inputs",
+            sentence("subscription.answer.inputs"),
             href=past_verdict(view.address.subscription, verdict["window_end_ms"]).href(),
             title=sentence("subscription.answer.inputs_hint"),
         ),
@@ -56,7 +57,7 @@ def answer_card(
                 className="answer-top",
             ),
             html.P(answer.title, className="answer-title", id="answer"),
-            html.P(f"{answer.since} {answer.backlog}", className="answer-since"),
+            html.P(text_of([answer.since, answer.backlog]), className="answer-since"),
             # In the order in which a small screen shows them; a wide one has all three next to each other.
             html.Div(
                 [_what_to_do(answer), deadlines(view.outlook, verdict), _why(answer)],
@@ -66,7 +67,7 @@ def answer_card(
         ],
         className="answer",
         style={"borderLeftColor": answer.cause.colour},
-        **{"aria-label": "answer"},
+        **{"aria-label": sentence("subscription.answer.label")},
     )
 
 
@@ -123,7 +124,7 @@ def _why(answer: VerdictAnswer) -> html.Div:
                 className="against",
             )
         ]
-    return html.Div([html.H3(sentence("label.why")), reasons, *against], className="answer-why")
+    return html.Div([html.H2(sentence("label.why")), reasons, *against], className="answer-why")
 
 
 def earlier(view: AnsweredWindow) -> list:

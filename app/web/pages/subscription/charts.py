@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import reduce
+
 import pandas as pd
 from dash import dcc, html
 
 from throttlescope.app.presentation import figures
-from throttlescope.app.presentation.figures.chart import CONFIG
+from throttlescope.app.presentation.figures.chart import graph_config
 from throttlescope.app.presentation.figures.events import is_thinned
 from throttlescope.app.presentation.limits import is_relative
 from throttlescope.app.presentation.unmeasured_zeros import is_measured
@@ -111,7 +113,7 @@ def _chart(key: PageKey, name: str, title: str, figure, note: str | None = None)
     graph = dcc.Graph(
         id={"type": "chart", "panel": name},
         figure=figure,
-        config={**CONFIG, "toImageButtonOptions": {"filename": f"throttlescope-{name}"}},
+        config=graph_config(toImageButtonOptions={"filename": f"throttlescope-{name}"}),
         style={"height": figure.layout.height},
     )
     return section(title, [*words, graph], note=note, tools=save_buttons(name))
@@ -127,7 +129,7 @@ def _rates_note(minutes: pd.DataFrame) -> str:
         notes.append(sentence("subscription.charts.rates.relative"))
     if minutes["limit_observed_later"].fillna(False).astype(bool).any():
         notes.append(sentence("subscription.charts.rates.read_later"))
-    return "; ".join(notes)
+    return reduce(lambda first, more: sentence("label.then_also", first=first, more=more), notes)
 
 
 def _has_byte_limits(minutes: pd.DataFrame) -> bool:
@@ -140,7 +142,7 @@ def _events_note(minutes: pd.DataFrame) -> str:
     notes = [sentence("subscription.charts.events.note")]
     if is_thinned(minutes):
         notes.append(sentence("subscription.charts.events.thinned"))
-    return "; ".join(notes)
+    return reduce(lambda first, more: sentence("label.then_also", first=first, more=more), notes)
 
 
 def _no_events(minutes: pd.DataFrame) -> str:

@@ -23,6 +23,7 @@ from throttlescope.app.web.components.shell import explained
 from throttlescope.app.web.data import context, history
 from throttlescope.app.web.data.reader import LakeReader
 from throttlescope.app.web.pages.subscription.page_state import PageState
+from throttlescope.ingest.core.times import MINUTE_MS
 from throttlescope.models.diagnosis.neighbours import QuotaUse
 from throttlescope.models.diagnosis.slowest import SlowConsumers
 from throttlescope.models.episodes.before_after import Compared, Side
@@ -69,7 +70,12 @@ def neighbours(uses: list[QuotaUse], verdict: dict, page: PageState) -> list[htm
     show = fmt.size_rate if unit == "bytes/s" else fmt.short
     rows = [
         [
-            html.Span([html.Strong("this one ") if one.is_selected else "", _link(one, page)]),
+            html.Span(
+                [
+                    html.Strong(f"{sentence('subscription.neighbours.this')} ") if one.is_selected else "",
+                    _link(one, page),
+                ]
+            ),
             or_none(one.use_per_s, show),
             or_none(one.share, fmt.percent),
         ]
@@ -201,7 +207,10 @@ def _change(one: Compared) -> html.Li:
 
 
 def _head(side: str, found: Side) -> str:
-    return f"{side} ({found.minutes}\N{NO-BREAK SPACE}m{', limit assumed' if found.assumed else ''})"
+    assumed = "_assumed" if found.assumed else ""
+    return sentence(
+        f"subscription.changes.side.{side}{assumed}", length=fmt.duration(found.minutes * MINUTE_MS)
+    )
 
 
 def _both(one: Compared, name: str, show) -> list[str]:

@@ -17,7 +17,7 @@ STALE_MS = 30 * MINUTE_MS
 
 def deadlines(found: StoredOutlook, verdict: dict) -> html.Div:
     """The first loss first, then the drain; each with its 90 % interval, what happens then, and whether it is old."""
-    head = html.H3(sentence("subscription.deadlines.title"))
+    head = html.H2(sentence("subscription.deadlines.title"))
     if not found.forecasts:
         return html.Div([head, *_none(found, verdict)], className="answer-when")
     rows = sorted(found.forecasts, key=lambda row: (row["state"] != "expected", row["kind"] == "drain"))

@@ -98,7 +98,9 @@ def _picture(row: dict, view: SubscriptionView, minutes: pd.DataFrame) -> list[h
     )
     if source is None:
         return []
-    text = f"{fmt.name(what, 80)}: {in_words(values, lambda value: fmt.quantity(value, unit))}"
+    text = sentence("label.colon", label=fmt.name(what, 80)) + in_words(
+        values, lambda value: fmt.quantity(value, unit)
+    )
     return [
         html.Img(src=source, alt=text, title=text, className="sparkline", width=WIDTH_PX, height=HEIGHT_PX)
     ]

@@ -111,7 +111,7 @@ def range_of_page(view: AnsweredWindow) -> html.Div:
         data_up_to_ms=view.span_ms[1],
         lengths_ms=_LENGTHS_MS,
         cut_to_ms=LONGEST_MS if view.was_cut else None,
-        links=[dcc.Link("all", href=to(*view.span_ms), className="range-link"), zoomed],
+        links=[dcc.Link(sentence("label.all"), href=to(*view.span_ms), className="range-link"), zoomed],
         tools=[download_links(view)],
     )
 

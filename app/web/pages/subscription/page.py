@@ -16,7 +16,7 @@ from throttlescope.app.presentation.answer import answer
 from throttlescope.app.presentation.limits import known_limits
 from throttlescope.app.presentation.links.paths import SUBSCRIPTION_PATH, SUBSCRIPTIONS_PATH
 from throttlescope.app.presentation.links.subscription import SubscriptionAddress
-from throttlescope.app.web.components.parts import hostile, synthetic_badge
+from throttlescope.app.web.components.parts import hostile, identity
 from throttlescope.app.web.components.shell import back_link, explained, panel, skeleton
 from throttlescope.app.web.data.reader import LakeReader
 from throttlescope.app.web.live import Live
@@ -36,7 +36,6 @@ from throttlescope.app.web.pages.subscription.limits import limits_table
 from throttlescope.app.web.pages.subscription.links import crumbs, range_of_page, what_if_href
 from throttlescope.app.web.pages.subscription.page_state import PageState, state_of
 from throttlescope.ingest.core.subscription_name import remote_cluster
-from throttlescope.ingest.core.topic_name import part_word
 from throttlescope.models.messages.catalogue import sentence
 
 TITLE = "Subscription"
@@ -235,7 +234,9 @@ def _until(minutes: pd.DataFrame, end_ms: int) -> pd.DataFrame:
 
 def _head(address: SubscriptionAddress, hash_range: str | None) -> html.Div:
     key = address.subscription
-    hashes = "" if hash_range is None else f" (hashes {hash_range})"
+    part = fmt.part_name(key.topic, key.partition)
+    if hash_range is not None:
+        part = sentence("label.part_hashes", part=part, range=hash_range)
     remote = remote_cluster(key.subscription)
     kind, named = (
         (sentence("label.subscription_title"), key.subscription)
@@ -245,22 +246,7 @@ def _head(address: SubscriptionAddress, hash_range: str | None) -> html.Div:
     return html.Div(
         [
             html.H1([html.Span(kind, className="quiet"), hostile(named)]),
-            html.P(
-                [
-                    html.Span("topic ", className="quiet"),
-                    hostile(key.topic),
-                    html.Span(
-                        " · not partitioned · "
-                        if key.partition < 0
-                        else f" · {part_word(key.topic)} {key.partition}{hashes} · ",
-                        className="quiet",
-                    ),
-                    html.Span("cluster ", className="quiet"),
-                    hostile(key.cluster),
-                    *synthetic_badge(key.cluster),
-                ],
-                className="identity",
-            ),
+            identity(key, part=part),
         ],
         className="page-identity",
     )

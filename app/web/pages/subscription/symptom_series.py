@@ -13,7 +13,7 @@ import pandas as pd
 
 from throttlescope.app.presentation.limits import events_prove
 from throttlescope.ingest.contracts.vocabulary import LEVELS, UNITS
-from throttlescope.models.messages.catalogue import sentence
+from throttlescope.models.messages.catalogue import message, sentence
 
 _COUNTER = re.compile(r'dispatch_throttled_(msg|bytes)_events\{[^}]*reason="(broker|topic|subscription)"')
 #: Symptom to column and unit; the unit of evidence may be another (a share of the window, a growth).
@@ -76,7 +76,9 @@ def series_of(
     column, unit = _COLUMNS.get(symptom, (symptom, row["unit"] or ""))
     if column not in minutes or not pd.api.types.is_numeric_dtype(minutes[column].infer_objects()):
         return None
-    return minutes[column].astype(float), unit, column
+    # Of one word: the others are columns of ``signals`` by their names.
+    what = sentence("subscription.series.consumers") if column == "consumers" else column
+    return minutes[column].astype(float), unit, what
 
 
 def threshold_of(row: Mapping[str, Any]) -> float | None:
@@ -98,7 +100,7 @@ def _events(row: Mapping[str, Any], minutes: pd.DataFrame) -> tuple[pd.Series, s
     proving = events_prove(minutes, level, unit)
     known = proving.dropna()
     proof = "limit_unknown" if known.empty else "proving" if known.iloc[-1] else "not_proving"
-    text = sentence(f"subscription.series.events.{proof}", level=level)
+    text = sentence(f"subscription.series.events.{proof}", level=message(f"limiting.level.{level}"))
     return minutes[f"throttled_{unit}_events_{level}_delta"].astype(float), "events/min", text
 
 

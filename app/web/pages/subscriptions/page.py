@@ -35,7 +35,10 @@ def layout(address: SubscriptionsAddress | None, query: str | None) -> html.Div:
     return html.Div(
         [
             html.Div(
-                [html.H1(TITLE), html.Div(id="subscriptions-freshness", className="freshness")],
+                [
+                    html.H1(sentence("label.page.subscriptions")),
+                    html.Div(id="subscriptions-freshness", className="freshness"),
+                ],
                 className="page-head",
             ),
             html.Div(dmc.Skeleton(height=64), id="subscriptions-cards"),

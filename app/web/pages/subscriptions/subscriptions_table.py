@@ -14,50 +14,64 @@ from throttlescope.app.web.data.latest import RECENT_MS
 from throttlescope.app.web.data.newest import NOW, RECENT
 from throttlescope.models.messages.catalogue import sentence
 
-_RECENT = fmt.duration(RECENT_MS)
-
 
 def columns(view: str, zone: str = "UTC") -> list[dict]:
     """The table's columns; both views name the same things by the same fields."""
     names = [
         {
             "field": "subscription",
-            "headerName": "Subscription",
+            "headerName": sentence("label.subscription"),
             "cellRenderer": "SubscriptionLink",
             "flex": 2,
             "minWidth": 120,
             "tooltipField": "subscription",
         },
-        {"field": "topic", "headerName": "Topic", "flex": 4, "minWidth": 170, "tooltipField": "topic"},
+        {
+            "field": "topic",
+            "headerName": sentence("label.topic_title"),
+            "flex": 4,
+            "minWidth": 170,
+            "tooltipField": "topic",
+        },
         {
             "field": "partition",
-            "headerName": "Part.",
+            "headerName": sentence("label.partition_short"),
             "headerTooltip": sentence("subscriptions.column.partition", none=NONE),
             "width": 56,
             "type": "rightAligned",
         },
-        {"field": "cluster", "headerName": "Cluster", "flex": 2, "minWidth": 105, "tooltipField": "cluster"},
+        {
+            "field": "cluster",
+            "headerName": sentence("label.cluster"),
+            "flex": 2,
+            "minWidth": 105,
+            "tooltipField": "cluster",
+        },
     ]
-    is_now = view == NOW
+    is_now, recent = view == NOW, fmt.duration(RECENT_MS)
     shown = "now" if is_now else "recent"
     cause = {
         "field": "cause",
-        "headerName": "Cause now" if is_now else f"Main cause, {_RECENT}",
-        "headerTooltip": sentence(f"subscriptions.column.cause.{shown}", length=_RECENT),
+        "headerName": sentence("label.cause_now")
+        if is_now
+        else sentence("label.main_cause_of", length=recent),
+        "headerTooltip": sentence(f"subscriptions.column.cause.{shown}", length=recent),
         "cellRenderer": "CauseBadge",
         "width": 218,
         "tooltipField": "cause_tip",
     }
     confidence = {
         "field": "confidence",
-        "headerName": "Confidence",
+        "headerName": sentence("label.confidence"),
         "headerTooltip": sentence(f"subscriptions.column.confidence.{shown}"),
         "width": 92,
         "type": "rightAligned",
     }
     backlog = {
         "field": "backlog",
-        "headerName": "Backlog, entries" if is_now else "Largest, entries",
+        "headerName": sentence("label.backlog_entries_title")
+        if is_now
+        else sentence("label.largest_entries"),
         "headerTooltip": sentence("subscriptions.column.backlog"),
         "width": 120,
         "type": "rightAligned",
@@ -65,8 +79,8 @@ def columns(view: str, zone: str = "UTC") -> list[dict]:
     }
     trend = {
         "field": "trend",
-        "headerName": f"Backlog, {_RECENT}",
-        "headerTooltip": sentence("subscriptions.column.trend", length=_RECENT),
+        "headerName": sentence("label.backlog_of", length=recent),
+        "headerTooltip": sentence("subscriptions.column.trend", length=recent),
         "cellRenderer": "Sparkline",
         "width": 152,
         "sortable": False,
@@ -74,7 +88,7 @@ def columns(view: str, zone: str = "UTC") -> list[dict]:
     }
     growth = {
         "field": "growth",
-        "headerName": "Change, entries",
+        "headerName": sentence("label.change_entries"),
         "headerTooltip": sentence("subscriptions.column.growth"),
         "width": 118,
         "type": "rightAligned",
@@ -82,23 +96,28 @@ def columns(view: str, zone: str = "UTC") -> list[dict]:
     }
     duration = {
         "field": "held",
-        "headerName": "Duration",
+        "headerName": sentence("label.duration"),
         "headerTooltip": sentence(f"subscriptions.column.duration.{shown}"),
         "width": 82,
         "tooltipField": "held_tip",
     }
-    when = {"field": "when", "headerName": f"Between, {zone}", "width": 124, "tooltipField": "held_tip"}
+    when = {
+        "field": "when",
+        "headerName": sentence("label.between_zone", zone=zone),
+        "width": 124,
+        "tooltipField": "held_tip",
+    }
     other = {
         "field": "other",
-        "headerName": f"Before, last {_RECENT}" if is_now else "Now",
-        "headerTooltip": sentence(f"subscriptions.column.other.{shown}", length=_RECENT),
+        "headerName": sentence("label.before_last", length=recent) if is_now else sentence("label.now_title"),
+        "headerTooltip": sentence(f"subscriptions.column.other.{shown}", length=recent),
         "cellRenderer": "CauseBadge",
         "width": 172 if is_now else 112,
         "tooltipField": "other_tip",
     }
     naive = {
         "field": "naive",
-        "headerName": "Naive rule says",
+        "headerName": sentence("label.naive_rule_says"),
         "headerTooltip": sentence("subscriptions.column.naive"),
         "width": 118,
     }
@@ -118,7 +137,13 @@ def grid_row(row: dict, view: str, backlog: tuple[Sequence[dict], int, int] = ((
     ended = ""
     if row["stale"]:
         ended = sentence("subscriptions.cell.last_seen", at=fmt.moment(row["window_end_ms"]))
-    now = badge_cells("cause", row["cause"], row["limiter"], " (ended)" if row["stale"] else "", ended)
+    now = badge_cells(
+        "cause",
+        row["cause"],
+        row["limiter"],
+        sentence("subscriptions.cell.ended") if row["stale"] else "",
+        ended,
+    )
     shared = {
         "subscription": fmt.name(row["subscription"]),
         "topic": fmt.topic_name(row["topic"], -1),
@@ -130,7 +155,9 @@ def grid_row(row: dict, view: str, backlog: tuple[Sequence[dict], int, int] = ((
     of_main_cause = SubscriptionAddress(subscription, at_ms=row["main_to_ms"]).href()
     differs = row["main_cause"] is not None and row["main_cause"] != row["cause"]
     if view == RECENT and row["main_cause"] is not None:
-        between = f"{fmt.clock(row['main_from_ms'])[:5]} to {fmt.clock(row['main_to_ms'])[:5]}"
+        between = sentence(
+            "label.range_words", low=fmt.clock(row["main_from_ms"])[:5], high=fmt.clock(row["main_to_ms"])[:5]
+        )
         return {
             **shared,
             "id": plain,
@@ -141,7 +168,9 @@ def grid_row(row: dict, view: str, backlog: tuple[Sequence[dict], int, int] = ((
             "backlog": or_none(row["main_peak_entries"], _whole),
             "backlog_exact": fmt.exact(row["main_peak_entries"]),
             "held": fmt.duration(row["main_held_ms"]),
-            "held_tip": f"between {fmt.moment(row['main_from_ms'])} and {fmt.moment(row['main_to_ms'])}",
+            "held_tip": sentence(
+                "label.between", start=fmt.moment(row["main_from_ms"]), end=fmt.moment(row["main_to_ms"])
+            ),
             "when": between,
             **{key.replace("cause", "other", 1): value for key, value in now.items()},
             "other_extra": "",
@@ -156,8 +185,12 @@ def grid_row(row: dict, view: str, backlog: tuple[Sequence[dict], int, int] = ((
     )
     if other["other"]:
         other |= {
-            "other": f"{other['other']}, {fmt.duration(row['main_held_ms'])}",
-            "other_tip": f"{other['other_tip']}, until {fmt.moment(row['main_to_ms'])}",
+            "other": sentence(
+                "label.cause_length", cause=other["other"], length=fmt.duration(row["main_held_ms"])
+            ),
+            "other_tip": sentence(
+                "label.until_time", text=other["other_tip"], at=fmt.moment(row["main_to_ms"])
+            ),
             "other_href": of_main_cause,
         }
     return {
@@ -171,7 +204,11 @@ def grid_row(row: dict, view: str, backlog: tuple[Sequence[dict], int, int] = ((
         "growth": or_none(row["backlog_growth_entries"], _whole_change),
         "growth_exact": fmt.exact(row["backlog_growth_entries"]),
         "held": at_least + fmt.duration(row["window_end_ms"] - row["since_ms"]),
-        "held_tip": f"since {at_least}{fmt.moment(row['since_ms'])}{ended}",
+        "held_tip": sentence(
+            f"subscriptions.cell.held.{'since_at_least' if at_least else 'since'}",
+            at=fmt.moment(row["since_ms"]),
+            ended=ended,
+        ),
         **other,
         "naive": _naive(row["naive_side"], row["side"]),
     }

@@ -11,12 +11,11 @@ from throttlescope.app.presentation.causes import CAUSES
 from throttlescope.app.presentation.links.paths import SUBSCRIPTIONS_PATH
 from throttlescope.app.web.address.subscriptions import SubscriptionsAddress
 from throttlescope.app.web.components.parts import downloads
+from throttlescope.app.web.components.sentence_parts import sentence_parts
 from throttlescope.app.web.components.shell import no_verdicts, panel
 from throttlescope.app.web.data.latest import RECENT_MS
 from throttlescope.app.web.data.newest import RECENT, CauseCount, ClusterFreshness
-from throttlescope.models.messages.catalogue import sentence
-
-_RECENT = fmt.duration(RECENT_MS)
+from throttlescope.models.messages.catalogue import message, sentence
 
 
 def cards(counts: list[CauseCount], address: SubscriptionsAddress) -> html.Nav:
@@ -30,10 +29,8 @@ def cards(counts: list[CauseCount], address: SubscriptionsAddress) -> html.Nav:
 
 def _card(count: CauseCount, address: SubscriptionsAddress) -> dcc.Link:
     cause = CAUSES[count.cause]
-    pairs = [(count.now, "now"), (count.recent, f"in {_RECENT}")]
-    if address.view == RECENT:
-        pairs.reverse()
-    (first, first_when), (second, second_when) = pairs
+    numbers = {"now": count.now, "recent": count.recent}
+    first, second = ("recent", "now") if address.view == RECENT else ("now", "recent")
     return dcc.Link(
         [
             html.Span(
@@ -41,14 +38,20 @@ def _card(count: CauseCount, address: SubscriptionsAddress) -> dcc.Link:
                 className="card-label",
             ),
             html.Span(
-                [html.Strong(fmt.exact(first)), f" {first_when}"],
-                className="card-first" if first else "card-first none",
+                _counted(first, html.Strong(fmt.exact(numbers[first]))),
+                className="card-first" if numbers[first] else "card-first none",
             ),
-            html.Span(f"{fmt.exact(second)} {second_when}", className="card-second"),
+            html.Span(_counted(second, fmt.exact(numbers[second])), className="card-second"),
         ],
         href=address.toggled(count.cause).href(),
         className="card chosen" if count.cause in address.causes else "card",
         title=cause.answer,
+    )
+
+
+def _counted(when: str, number: html.Strong | str) -> list:
+    return sentence_parts(
+        message(f"subscriptions.card.{when}", number=number, length=fmt.duration(RECENT_MS))
     )
 
 
@@ -84,5 +87,10 @@ def status(address: SubscriptionsAddress, freshness: ClusterFreshness, total: in
     parts = [sentence(f"subscriptions.status.all.{plural}", shown=fmt.exact(total))]
     if hidden:
         text = sentence("subscriptions.status.hidden", number=fmt.exact(hidden))
-        parts += [f" {text} ", dcc.Link("Show them", href=replace(address, own_topics=True).href())]
+        parts += [
+            f" {text} ",
+            dcc.Link(
+                sentence("subscriptions.status.show_hidden"), href=replace(address, own_topics=True).href()
+            ),
+        ]
     return parts

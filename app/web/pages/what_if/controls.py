@@ -13,15 +13,18 @@ from dash import dcc, html
 
 from throttlescope.app.services.whatif.scales import Scale
 from throttlescope.app.web.components.parts import section
+from throttlescope.app.web.components.sentence_parts import sentence_parts
 from throttlescope.app.web.pages.what_if import run_text
 from throttlescope.app.web.pages.what_if.replayed_runs import settings_of
-from throttlescope.models.messages.catalogue import sentence
+from throttlescope.models.messages.catalogue import message, sentence
 from throttlescope.models.throttling.replay import Change, Observed
 from throttlescope.models.throttling.replay.rebuild import own_limits
 
 #: Steps of a slider; one more lifts a limit.
 STEPS = 120
 VALUE, SLIDER = "what-if-value", "what-if-slider"
+#: What is typed, and written into the address, for no limit.
+NONE = "none"
 
 
 def controls(observed: Observed, scales: Mapping[str, Scale], text: str) -> html.Section:
@@ -40,7 +43,11 @@ def controls(observed: Observed, scales: Mapping[str, Scale], text: str) -> html
         sentence("label.change"),
         [
             html.P(
-                [html.Span(id="what-if-moves"), " ", sentence("what_if_page.controls.hint")],
+                [
+                    html.Span(id="what-if-moves", **{"data-words": sentence("what_if_page.controls.moves")}),
+                    " ",
+                    *sentence_parts(message("what_if_page.controls.hint", none=html.Code(NONE))),
+                ],
                 className="facts",
             ),
             *there,
@@ -68,7 +75,10 @@ def _control(observed: Observed, scale: Scale, text: str | None) -> html.Div:
         [
             dmc.TextInput(
                 id={"type": VALUE, "key": scale.key},
-                label=[label, html.Span(f", {unit}", className="quiet")],
+                label=[
+                    label,
+                    html.Span(sentence("what_if_page.controls.unit", unit=unit), className="quiet"),
+                ],
                 value=text or "",
                 placeholder=_plain(scale),
                 debounce=True,
@@ -86,7 +96,7 @@ def _control(observed: Observed, scale: Scale, text: str | None) -> html.Div:
                 updatemode="drag",
                 label=None,
                 size="sm",
-                thumbLabel=f"{label}, {unit}",
+                thumbLabel=label + sentence("what_if_page.controls.unit", unit=unit),
                 marks=[{"value": position(scale, scale.now)}] if scale.now is not None else [],
                 className="what-if-slider",
             ),
@@ -117,7 +127,7 @@ def _number(scale: Scale, text: str | None) -> float | None:
     """The value of a setting; where it is none, or cannot be read, that of what is."""
     if text is None:
         return scale.now
-    if text == "none":
+    if text == NONE:
         return None
     try:
         found = float(text)
@@ -130,11 +140,7 @@ def _plain(scale: Scale) -> str:
     """The placeholder of an empty field."""
     if scale.now is None:
         return (
-            "none"
-            if scale.liftable
-            else "-"
-            if scale.key.endswith("period_s")
-            else sentence("label.not_seen")
+            NONE if scale.liftable else "-" if scale.key.endswith("period_s") else sentence("label.not_seen")
         )
     return f"{scale.now:.6g}" if scale.now < 1e6 else f"{scale.now:.0f}"
 

@@ -11,6 +11,7 @@ from throttlescope.app.web.components.range_bar import range_bar
 from throttlescope.app.web.pages.what_if.replayed_runs import LabView
 from throttlescope.ingest.core.times import BLOCK_MS, MINUTE_MS
 from throttlescope.models.messages.catalogue import sentence
+from throttlescope.models.messages.units import exact_duration
 
 _LENGTHS_MS = (30 * MINUTE_MS, BLOCK_MS, 6 * BLOCK_MS, 24 * BLOCK_MS)
 
@@ -37,7 +38,10 @@ def range_line(view: LabView) -> html.Div:
             address.when == "start",
         ),
     ]
-    ahead = [_choice(word, replace(address, ahead=word).href(), word == address.ahead) for word in AHEADS_S]
+    ahead = [
+        _choice(exact_duration(length_s), replace(address, ahead=word).href(), word == address.ahead)
+        for word, length_s in AHEADS_S.items()
+    ]
     far = (
         [html.Span(sentence("label.look_ahead"), className="quiet"), *ahead] if address.when == "end" else []
     )

@@ -10,11 +10,12 @@ from dash import dcc, html
 from throttlescope.app.presentation import format as fmt
 from throttlescope.app.presentation import whatif
 from throttlescope.app.presentation.figures.what_if import AS_IS_LOOK, RUN_LOOKS
-from throttlescope.app.web.address.what_if import MOST_RUNS, NOTHING
+from throttlescope.app.web.address.what_if import AHEADS_S, MOST_RUNS, NOTHING
 from throttlescope.app.web.components.parts import plain_table, section
 from throttlescope.app.web.pages.what_if.replayed_runs import LabRun, LabView
 from throttlescope.app.web.pages.what_if.run_text import PAGE
 from throttlescope.models.messages.catalogue import sentence
+from throttlescope.models.messages.units import exact_duration
 from throttlescope.models.throttling.replay import Change, ReplayAnswer
 
 
@@ -44,7 +45,7 @@ def runs_table(view: LabView) -> html.Section:
     note = (
         sentence("what_if_page.runs.past")
         if past
-        else sentence("what_if_page.runs.ahead", ahead=view.address.ahead)
+        else sentence("what_if_page.runs.ahead", ahead=exact_duration(AHEADS_S[view.address.ahead]))
     )
     tail = [_add(view)] if len(view.runs) < MOST_RUNS and view.runs[-1].has_change else []
     return section(

@@ -6,7 +6,7 @@ import dash_mantine_components as dmc
 from dash import dcc, html
 
 from throttlescope.app.presentation import format as fmt
-from throttlescope.app.presentation.figures.chart import CONFIG
+from throttlescope.app.presentation.figures.chart import graph_config
 from throttlescope.app.presentation.figures.sweep import sweep_figure
 from throttlescope.app.services.whatif.background import SearchProgress
 from throttlescope.app.services.whatif.scales import scales
@@ -19,8 +19,9 @@ from throttlescope.app.web.data.what_if import LabWindow
 from throttlescope.app.web.pages.what_if import run_text
 from throttlescope.app.web.pages.what_if.command import command_line
 from throttlescope.models.messages.catalogue import sentence
+from throttlescope.models.messages.units import exact_duration
 
-TARGETS_S = {"10 min": 600, "30 min": 1_800, "1 h": 3_600, "6 h": 21_600}
+TARGETS_S = (600, 1_800, 3_600, 21_600)
 
 
 def form(address: WhatIfAddress, window: LabWindow) -> html.Section:
@@ -46,7 +47,7 @@ def form(address: WhatIfAddress, window: LabWindow) -> html.Section:
                     ),
                     dmc.Select(
                         id="what-if-target", label=sentence("what_if_page.search.within"), value="1800", allowDeselect=False, size="xs",
-                        data=[{"value": str(seconds), "label": text} for text, seconds in TARGETS_S.items()],
+                        data=[{"value": str(seconds), "label": exact_duration(seconds)} for seconds in TARGETS_S],
                         comboboxProps={"withinPortal": False},
                     ),
                     html.Button(sentence("label.search"), id="what-if-start", className="shell-button what-if-start"),
@@ -108,7 +109,7 @@ def shown(found: SearchProgress) -> html.Div:
 def _title(found: SearchProgress) -> str:
     search = found.search
     if search.lever == EXACT:
-        change = fmt.name(search.change, 300) or "nothing changed"
+        change = fmt.name(search.change, 300) or sentence("what_if_page.search.nothing_changed")
         return sentence("what_if_page.search.title.exact", change=change)
     target = fmt.duration(1000 * search.target_s)
     if search.lever == ANY:
@@ -126,12 +127,12 @@ def _sweep(title: str, document: dict) -> html.Div:
         text = sentence("what_if_page.search.enough", value=run_text.amount(enough, key))
         answer = [html.Strong(f"{text} "), _try(f"{key}={enough:.12g}")]
     figure = sweep_figure(
-        document["points"], title=f"{label}, {unit}", target_s=document["target_s"], look_s=document["look_s"],
+        document["points"], title=label + sentence("what_if_page.controls.unit", unit=unit), target_s=document["target_s"], look_s=document["look_s"],
         now=document["now"], enough=enough,
     )  # fmt: skip
     words = PageKey().take(figure)
     graph = dcc.Graph(
-        id="what-if-sweep", figure=figure, config=CONFIG, style={"height": figure.layout.height}
+        id="what-if-sweep", figure=figure, config=graph_config(), style={"height": figure.layout.height}
     )
     return html.Div(
         [
@@ -185,8 +186,8 @@ def _advice(title: str, document: dict) -> html.Div:
     for one in document["recommendations"]:
         times = _times(one)
         tried = [" ", _try(one["change"])] if one["change"] else []
-        lines = [command_line("do", one["do"])] if one["do"] else []
-        lines += [command_line("roll back", one["undo"])] if one["undo"] else []
+        lines = [command_line(sentence("label.do"), one["do"])] if one["do"] else []
+        lines += [command_line(sentence("label.roll_back"), one["undo"])] if one["undo"] else []
         parts.append(
             html.Div(
                 [

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dash import dcc, html
 
-from throttlescope.app.presentation.figures.chart import CONFIG
+from throttlescope.app.presentation.figures.chart import graph_config
 from throttlescope.app.presentation.links.paths import WHAT_IF_PATH
 from throttlescope.app.presentation.links.subscription import SubscriptionAddress
 from throttlescope.app.services.whatif.scales import scales
 from throttlescope.app.web.address.what_if import WhatIfAddress
-from throttlescope.app.web.components.parts import hostile, save_buttons, section, synthetic_badge
+from throttlescope.app.web.components.parts import hostile, identity, save_buttons, section
 from throttlescope.app.web.components.shell import skeleton
 from throttlescope.app.web.data.what_if import LabWindow
 from throttlescope.app.web.pages.what_if import search
@@ -27,7 +27,7 @@ def place(address: WhatIfAddress, window: LabWindow) -> html.Div:
     address = absolute(address, window)
     graph = dcc.Graph(
         id="what-if-graph",
-        config={**CONFIG, "toImageButtonOptions": {"filename": "throttlescope-what-if"}},
+        config=graph_config(toImageButtonOptions={"filename": "throttlescope-what-if"}),
         style={"height": 430},
     )
     moved = controls(window.ground.observed, scales(window.ground), address.runs[address.chosen])
@@ -69,8 +69,7 @@ def place(address: WhatIfAddress, window: LabWindow) -> html.Div:
 def head(address: WhatIfAddress) -> html.Div:
     """Whose window it is, and that nothing is executed."""
     key = address.subscription
-    word = part_word(key.topic)
-    where = f" · all {word}s · " if key.partition < 0 else f" · {word} {key.partition} · "
+    part = sentence(f"label.all_parts.{part_word(key.topic)}") if key.partition < 0 else None
     return html.Div(
         [
             html.Div(
@@ -78,7 +77,7 @@ def head(address: WhatIfAddress) -> html.Div:
                     dcc.Link(
                         sentence("what_if_page.head.subscription"), href=SubscriptionAddress(key).href()
                     ),
-                    dcc.Link("another subscription", href=WHAT_IF_PATH),
+                    dcc.Link(sentence("label.another_subscription"), href=WHAT_IF_PATH),
                 ],
                 className="crumbs",
             ),
@@ -88,17 +87,10 @@ def head(address: WhatIfAddress) -> html.Div:
                     hostile(key.subscription),
                 ]
             ),
-            html.P(
-                [
-                    html.Span("topic ", className="quiet"),
-                    hostile(key.topic),
-                    html.Span(where, className="quiet"),
-                    html.Span("cluster ", className="quiet"),
-                    hostile(key.cluster),
-                    *synthetic_badge(key.cluster),
-                    html.Strong(sentence("what_if_page.head.simulated"), className="what-if-simulated"),
-                ],
-                className="identity",
+            identity(
+                key,
+                html.Strong(sentence("what_if_page.head.simulated"), className="what-if-simulated"),
+                part=part,
             ),
         ],
         className="page-identity",
