@@ -13,11 +13,11 @@ from tests.lab.parts import PartMissing, broker_jars, java_binary, prometheus_bi
 from tests.lab.readback import Series
 from tests.lab.reads.draw import draw
 from tests.lab.reads.model import ReadsScenario
-from tests.lab.reads.play import ReadsPlayed
-from tests.lab.reads.record import record_reads
+from tests.lab.reads.record import READS
 from tests.lab.reads.sets import READS_SETS
 from tests.lab.reads.truth import find_truth
 from tests.lab.recording import altered_files
+from tests.lab.staged.play import StagedPlayed
 from throttlescope.ingest.sources.recording import read_recording
 
 RECORDINGS = [folder for each in READS_SETS.values() for folder in each.folders]
@@ -75,7 +75,7 @@ def _found(backlogs: dict[str, Callable[[float], float]]) -> tuple[list[tuple], 
     scenario = scenario.model_copy(
         update={"topics": tuple(topic for topic in scenario.topics if topic.name in backlogs)}
     )
-    played = ReadsPlayed(scenario, start_ms=0, end_ms=780_000)
+    played = StagedPlayed(scenario, start_ms=0, end_ms=780_000)
     for state, at_ms, applied_ms in (("cause", 60_000, 60_000), ("relieved", 600_000, 620_000)):
         row = {"topic": None, "state": state, "begin_ms": at_ms, "applied_ms": applied_ms, "error": None}
         played.changes.append(row)
@@ -157,7 +157,7 @@ def test_budget_holds_topics_until_lifted(tmp_path: Path) -> None:
         pytest.skip(f"no broker here: {missing}")
     short = {"well_s": 30.0, "cause_s": 75.0, "relieved_s": 60.0}
     scenario = draw("budget", 1).model_copy(update=short)
-    folder = record_reads(scenario, tmp_path / "out", tmp_path / "scratch", say=print, count_cpu=False)
+    folder = READS.record(scenario, tmp_path / "out", tmp_path / "scratch", say=print, count_cpu=False)
     confirmed = json.loads((folder / "recording.json").read_text())["confirmed"]
     held = {(row["topic"], row["state"]): row["ok"] for row in confirmed if row["topic"].startswith("held")}
     assert held == {

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import itertools
+from pathlib import Path
 from typing import Any
 
 from tests.lab.checks import Span
 from tests.lab.readback import Series
+from tests.lab.recording import Recording, write_recording
 from throttlescope.models.throttling.scenario import Scenario, SetRate
 
 #: A machine with idle CPU shows about 0.05 ms; above this the experiment shares its CPU with something else.
@@ -71,6 +73,20 @@ def seen_of(confirmed: list[dict[str, Any]]) -> list[str]:
     if seen >= CONFIRMED_LEAST * len(confirmed):
         return []
     return [f"{seen} of {len(confirmed)} effects were seen"]
+
+
+def write_sound(recording: Recording, reasons: list[str], out_dir: Path, scratch_dir: Path) -> Path:
+    """Write a recording and return its folder; one that is void goes into ``scratch_dir/void``.
+
+    Raises
+    ------
+    RecordingVoid
+        There are reasons.
+    """
+    if reasons:
+        write_recording(recording, scratch_dir / "void")
+        raise RecordingVoid("; ".join(reasons))
+    return write_recording(recording, out_dir)
 
 
 def void_reasons(

@@ -14,8 +14,9 @@ from typing import Any
 
 from tests.lab.admin import Admin
 from tests.lab.fleet.play import DROPPED_STATS, KEPT_SETTINGS
-from tests.lab.geo.model import TOPIC, GeoScenario, GeoStep, ReplicatedTopic
+from tests.lab.geo.model import GeoScenario, GeoStep, ReplicatedTopic
 from tests.lab.geo.pair import GeoCluster, Pair
+from tests.lab.staged.model import TOPIC
 
 _EARLIEST = {"ledgerId": -1, "entryId": -1}
 _APPEAR_S = 30

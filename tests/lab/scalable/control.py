@@ -16,12 +16,12 @@ from tests.lab.fleet.play import KEPT_SETTINGS
 from tests.lab.scalable.model import (
     SUBSCRIPTION,
     TENANT,
-    TOPIC,
     ScalableScenario,
     ScalableStep,
     ScalableTopic,
 )
 from tests.lab.snapshots import broker_rows
+from tests.lab.staged.model import TOPIC
 
 _RATES = {"subscription": "subscriptionDispatchRate", "topic": "dispatchRate"}
 _DYNAMIC = {"msg": "dispatchThrottlingRateInMsg", "bytes": "dispatchThrottlingRateInByte"}
