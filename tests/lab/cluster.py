@@ -16,9 +16,9 @@ from pathlib import Path
 import requests
 
 from tests.lab.broker import healthy
-from tests.lab.geo.network import Network
 from tests.lab.hosts import BROKER_PORT, WEB_PORT, claimed_hosts
 from tests.lab.jvm import pulsar_command
+from tests.lab.network import Network
 from tests.lab.parts import BROKER_VERSION
 from tests.lab.services import (
     FixedAddress,

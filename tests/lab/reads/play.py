@@ -7,13 +7,13 @@ from typing import Any
 
 from tests.lab.admin import Admin
 from tests.lab.cluster import Cluster
-from tests.lab.fleet.play import thin_policy, thin_stats
 from tests.lab.loadprocess import LoadProcess
 from tests.lab.prometheus import Prometheus
 from tests.lab.reads.model import TENANT, ReadsScenario, ReadsTopic
 from tests.lab.run import intervene, versions
 from tests.lab.snapshots import broker_rows, namespace_rows, stats_rows
 from tests.lab.staged.play import StagedPlay
+from tests.lab.thinning import thin_policy, thin_stats
 from throttlescope.models.throttling.scenario import Intervention
 
 BUDGET = "managedLedgerMaxReadsInFlightSizeInMB"
