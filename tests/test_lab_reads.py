@@ -34,13 +34,13 @@ def test_seed_draws_the_same_scenario(seed: int) -> None:
 @pytest.mark.parametrize("seed", range(40))
 def test_budget_is_the_only_bound(seed: int) -> None:
     scenario = draw("budget", seed)
-    held = [topic for topic in scenario.topics if topic.truth.cause == "read_limit"]
+    limited = [topic for topic in scenario.topics if topic.truth.cause == "read_limit"]
     read_s = 2 * scenario.delay_ms / 1000
-    read_bytes = [100 * (topic.producer.size_bytes or 0) for topic in held]
+    read_bytes = [100 * (topic.producer.size_bytes or 0) for topic in limited]
     at_once = scenario.budget_mb * 2**20 // read_bytes[0]
-    assert sum(topic.producer.rate_msg for topic in held) > 1.3 * at_once * 100 / read_s
+    assert sum(topic.producer.rate_msg for topic in limited) > 1.3 * at_once * 100 / read_s
     # Without the budget each topic has reads of its own.
-    assert all(1.3 * topic.producer.rate_msg < 100 / read_s for topic in held)
+    assert all(1.3 * topic.producer.rate_msg < 100 / read_s for topic in limited)
 
 
 def test_sets_cover_causes_and_share_no_seed() -> None:
@@ -159,7 +159,7 @@ def test_budget_holds_topics_until_lifted(tmp_path: Path) -> None:
     scenario = draw("budget", 1).model_copy(update=short)
     folder = READS.record(scenario, tmp_path / "out", tmp_path / "scratch", say=print, count_cpu=False)
     confirmed = json.loads((folder / "recording.json").read_text())["confirmed"]
-    held = {(row["topic"], row["state"]): row["ok"] for row in confirmed if row["topic"].startswith("held")}
-    assert held == {
+    seen = {(row["topic"], row["state"]): row["ok"] for row in confirmed if row["topic"].startswith("held")}
+    assert seen == {
         (f"held-{number}", state): True for number in (1, 2, 3) for state in ("cause", "relieved")
     }

@@ -1,6 +1,6 @@
 """Scalable topics in the lab: scenarios that fit their seeds, truth that follows from what was seen, and a short real case.
 
-In the real case a namespace rate of 10 msg/s holds each of two segments by itself, which together deliver twice as much; a split makes it three.
+In the real case a namespace rate of 10 msg/s limits each of two segments by itself, which together deliver twice as much; a split makes it three.
 """
 
 from __future__ import annotations

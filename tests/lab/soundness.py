@@ -115,9 +115,9 @@ def void_reasons(
         reasons += cpu_reasons(cpu)
     producers = _producers(scenario, spans, report)
     for topic, row in producers.items():
-        # A publish limit holds the producer back; that is the experiment.
-        held_back = scenario.topic(topic).publish_rate is not None
-        if row["short_share"] > PRODUCER_SHORT_MAX and not held_back:
+        # A publish limit slows the producer down; that is the experiment.
+        limited = scenario.topic(topic).publish_rate is not None
+        if row["short_share"] > PRODUCER_SHORT_MAX and not limited:
             reasons.append(f"the producer of {topic} was {row['short_share']:.1%} below its schedule")
     consumers = {
         name: {**row, "mean_late_ms": round(1000 * row["late_s"] / max(1, row["acked"]), 3)}

@@ -34,7 +34,7 @@ from tests.lab.thinning import thin_policy, thin_stats
 from throttlescope.models.throttling.scenario import Scenario
 
 BUNDLES = 4
-#: What is asked of a topic without a backlog, and of policies that nobody changed.
+#: What is requested of a topic without a backlog, and of policies without a change.
 QUIET_EVERY_S = 600
 POLICIES_EVERY_S = 300
 #: From so many entries on a topic's stats are asked every minute.
