@@ -54,3 +54,18 @@ def test_truth_follows_from_recorded_samples(family: StagedFamily, folder: Path)
     assert found.confirmed == about["confirmed"]
     assert found.rows == json.loads((folder / "truth.json").read_text())["rows"]
     assert found.rows
+
+
+def test_topic_with_failed_step_has_no_truth() -> None:
+    """The other topics of the scenario keep theirs."""
+    folder = READS_SETS["development"].folders[0]
+    about = json.loads((folder / "recording.json").read_text())
+    played, series = _played(folder, about), read_samples(folder)
+    whole = READS.find_truth(played, series)
+    first = played.scenario.topics[0]
+    row = next(row for row in played.changes if row["topic"] == first.name)
+    played.changes.append(row | {"error": "RuntimeError: refused"})
+    found = READS.find_truth(played, series)
+    assert found.rows == [row for row in whole.rows if row["namespace"] != first.namespace] != whole.rows
+    (check,) = [row for row in found.confirmed if row["topic"] == first.name]
+    assert (check["check"], check["seen"], check["ok"]) == ("applied", ["RuntimeError: refused"], False)
