@@ -95,9 +95,10 @@ class StagedPlay(ABC):
         return of.cause if state == "cause" else of.relief
 
     def _connect(self) -> None:
-        """Connect all clients."""
+        """Connect all clients; a fresh JVM, or a busy machine, takes its time."""
+        connect = lambda name: self.loads[name].command(name, "connect", timeout_s=180)  # noqa: E731
         with ThreadPoolExecutor(4) as pool:
-            list(pool.map(lambda name: self.loads[name].command(name, "connect"), self.loads))
+            list(pool.map(connect, self.loads))
 
     def _start(self, at_s: float) -> None:
         """Let all producers start at a time."""
