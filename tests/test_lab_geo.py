@@ -14,13 +14,15 @@ from pydantic import ValidationError
 
 from tests.lab.geo.draw import KINDS, draw
 from tests.lab.geo.model import SIDES, GeoScenario
-from tests.lab.geo.play import GeoPlayed, load_of
-from tests.lab.geo.record import record_geo
+from tests.lab.geo.play import load_of
+from tests.lab.geo.record import GEO
 from tests.lab.geo.sets import GEO_SETS
-from tests.lab.geo.truth import find_truth, metric
+from tests.lab.geo.truth import find_truth, of_replicator
 from tests.lab.parts import PartMissing, broker_jars, java_binary, prometheus_binary
 from tests.lab.readback import Series
 from tests.lab.recording import altered_files, read_samples
+from tests.lab.staged.play import StagedPlayed
+from tests.lab.staged.truth import within
 from throttlescope.ingest.sources.recording import read_recording
 
 LIMIT = {"cluster": "east", "level": "topic"}
@@ -110,10 +112,10 @@ def test_scenario_that_does_not_fit_is_refused(fields: dict, words: str) -> None
     assert words in str(refused.value)
 
 
-def _played(backlog: Callable[[float], float]) -> tuple[GeoPlayed, list[Series]]:
+def _played(backlog: Callable[[float], float]) -> tuple[StagedPlayed, list[Series]]:
     """A scenario of which the backlog is known by the second."""
     scenario = GeoScenario.model_validate({**SHORT, "relieved_s": 400})
-    played = GeoPlayed(scenario, start_ms=0, end_ms=430_000)
+    played = StagedPlayed(scenario, start_ms=0, end_ms=430_000)
     for state, at_ms in (("cause", 5_000), ("relieved", 30_000)):
         row = {"topic": "orders", "state": state, "begin_ms": at_ms, "applied_ms": at_ms, "error": None}
         played.changes.append(row)
@@ -189,20 +191,15 @@ def test_limited_replicator_falls_behind(tmp_path: Path) -> None:
     except PartMissing as missing:
         pytest.skip(f"no real brokers here: {missing}")
     scenario = GeoScenario.model_validate(SHORT)
-    folder = record_geo(scenario, tmp_path / "out", tmp_path / "scratch", say=print, count_cpu=False)
+    folder = GEO.record(scenario, tmp_path / "out", tmp_path / "scratch", say=print, count_cpu=False)
     about = json.loads((folder / "recording.json").read_text())
     (topic,) = scenario.topics
     cause = next(state for state in about["states"] if state["name"] == "cause")
     series = read_samples(folder)
-    seen = {
-        name: [
-            value
-            for _, value in metric(
-                series, f"pulsar_replication_{name}", scenario, topic, cause["start_ms"], cause["end_ms"]
-            )
-        ]
-        for name in ("backlog", "connected_count", "delay_in_seconds")
-    }
+    seen = {}
+    for name in ("backlog", "connected_count", "delay_in_seconds"):
+        points = of_replicator(series, f"pulsar_replication_{name}", scenario, topic)
+        seen[name] = [value for _, value in within(points, cause["start_ms"], cause["end_ms"])]
     assert seen["backlog"][-1] - seen["backlog"][0] > 300
     assert set(seen["connected_count"]) == {1}
     assert set(seen["delay_in_seconds"]) <= {0, 1}

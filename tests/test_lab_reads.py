@@ -13,11 +13,11 @@ from tests.lab.parts import PartMissing, broker_jars, java_binary, prometheus_bi
 from tests.lab.readback import Series
 from tests.lab.reads.draw import draw
 from tests.lab.reads.model import ReadsScenario
-from tests.lab.reads.play import ReadsPlayed
-from tests.lab.reads.record import record_reads
+from tests.lab.reads.record import READS
 from tests.lab.reads.sets import READS_SETS
 from tests.lab.reads.truth import find_truth
 from tests.lab.recording import altered_files
+from tests.lab.staged.play import StagedPlayed
 from throttlescope.ingest.sources.recording import read_recording
 
 RECORDINGS = [folder for each in READS_SETS.values() for folder in each.folders]
@@ -34,13 +34,13 @@ def test_seed_draws_the_same_scenario(seed: int) -> None:
 @pytest.mark.parametrize("seed", range(40))
 def test_budget_is_the_only_bound(seed: int) -> None:
     scenario = draw("budget", seed)
-    held = [topic for topic in scenario.topics if topic.truth.cause == "read_limit"]
+    limited = [topic for topic in scenario.topics if topic.truth.cause == "read_limit"]
     read_s = 2 * scenario.delay_ms / 1000
-    read_bytes = [100 * (topic.producer.size_bytes or 0) for topic in held]
+    read_bytes = [100 * (topic.producer.size_bytes or 0) for topic in limited]
     at_once = scenario.budget_mb * 2**20 // read_bytes[0]
-    assert sum(topic.producer.rate_msg for topic in held) > 1.3 * at_once * 100 / read_s
+    assert sum(topic.producer.rate_msg for topic in limited) > 1.3 * at_once * 100 / read_s
     # Without the budget each topic has reads of its own.
-    assert all(1.3 * topic.producer.rate_msg < 100 / read_s for topic in held)
+    assert all(1.3 * topic.producer.rate_msg < 100 / read_s for topic in limited)
 
 
 def test_sets_cover_causes_and_share_no_seed() -> None:
@@ -75,7 +75,7 @@ def _found(backlogs: dict[str, Callable[[float], float]]) -> tuple[list[tuple], 
     scenario = scenario.model_copy(
         update={"topics": tuple(topic for topic in scenario.topics if topic.name in backlogs)}
     )
-    played = ReadsPlayed(scenario, start_ms=0, end_ms=780_000)
+    played = StagedPlayed(scenario, start_ms=0, end_ms=780_000)
     for state, at_ms, applied_ms in (("cause", 60_000, 60_000), ("relieved", 600_000, 620_000)):
         row = {"topic": None, "state": state, "begin_ms": at_ms, "applied_ms": applied_ms, "error": None}
         played.changes.append(row)
@@ -157,9 +157,9 @@ def test_budget_holds_topics_until_lifted(tmp_path: Path) -> None:
         pytest.skip(f"no broker here: {missing}")
     short = {"well_s": 30.0, "cause_s": 75.0, "relieved_s": 60.0}
     scenario = draw("budget", 1).model_copy(update=short)
-    folder = record_reads(scenario, tmp_path / "out", tmp_path / "scratch", say=print, count_cpu=False)
+    folder = READS.record(scenario, tmp_path / "out", tmp_path / "scratch", say=print, count_cpu=False)
     confirmed = json.loads((folder / "recording.json").read_text())["confirmed"]
-    held = {(row["topic"], row["state"]): row["ok"] for row in confirmed if row["topic"].startswith("held")}
-    assert held == {
+    seen = {(row["topic"], row["state"]): row["ok"] for row in confirmed if row["topic"].startswith("held")}
+    assert seen == {
         (f"held-{number}", state): True for number in (1, 2, 3) for state in ("cause", "relieved")
     }

@@ -1,6 +1,6 @@
 """Scalable topics in the lab: scenarios that fit their seeds, truth that follows from what was seen, and a short real case.
 
-In the real case a namespace rate of 10 msg/s holds each of two segments by itself, which together deliver twice as much; a split makes it three.
+In the real case a namespace rate of 10 msg/s limits each of two segments by itself, which together deliver twice as much; a split makes it three.
 """
 
 from __future__ import annotations
@@ -18,10 +18,11 @@ from tests.lab.recording import altered_files, read_samples
 from tests.lab.scalable.client import compiled_load
 from tests.lab.scalable.draw import KINDS, draw
 from tests.lab.scalable.model import SIDES, ScalableScenario
-from tests.lab.scalable.play import ScalablePlayed
-from tests.lab.scalable.record import record_scalable
+from tests.lab.scalable.record import SCALABLE
 from tests.lab.scalable.sets import SCALABLE_SETS
 from tests.lab.scalable.truth import backlog, find_truth, segment_name
+from tests.lab.staged.play import StagedPlayed
+from tests.lab.staged.truth import within
 from throttlescope.ingest.core.labels import LabelMapping, normalise
 from throttlescope.ingest.sources.recording import read_recording
 
@@ -112,18 +113,18 @@ def test_scenario_that_does_not_fit_is_refused(fields: dict, words: str) -> None
 
 def _played(
     backlogs: dict[str, Callable[[float], float | None]], **fields
-) -> tuple[ScalablePlayed, list[Series]]:
+) -> tuple[StagedPlayed, list[Series]]:
     """A scenario of which the backlog of every segment is known by the second."""
     scenario = ScalableScenario.model_validate({**_changed(**fields), "relieved_s": 400})
     (topic,) = scenario.topics
-    played = ScalablePlayed(scenario, start_ms=0, end_ms=450_000)
+    played = StagedPlayed(scenario, start_ms=0, end_ms=450_000, about={"segments": {"orders": {}}})
     for state, at_ms in (("cause", 15_000), ("relieved", 50_000)):
         row = {"topic": "orders", "state": state, "begin_ms": at_ms, "applied_ms": at_ms, "error": None}
         played.changes.append(row)
     series = []
     for name, entries in backlogs.items():
         hash_range, number = name.rsplit("-", 1)
-        played.segments.setdefault("orders", {})[int(number)] = hash_range
+        played.about["segments"]["orders"][int(number)] = hash_range
         labels = {
             "__name__": "pulsar_subscription_back_log",
             "topic": segment_name(topic, hash_range, int(number)),
@@ -205,7 +206,7 @@ def test_namespace_rate_counts_per_segment(tmp_path: Path) -> None:
     except PartMissing as missing:
         pytest.skip(f"no broker of Pulsar 5 here: {missing}")
     scenario = ScalableScenario.model_validate(SHORT)
-    folder = record_scalable(scenario, tmp_path / "out", tmp_path / "scratch", say=print, count_cpu=False)
+    folder = SCALABLE.record(scenario, tmp_path / "out", tmp_path / "scratch", say=print, count_cpu=False)
     about = json.loads((folder / "recording.json").read_text())
     (topic,) = scenario.topics
     segments = {int(number): hash_range for number, hash_range in about["segments"]["orders"].items()}
@@ -213,11 +214,8 @@ def test_namespace_rate_counts_per_segment(tmp_path: Path) -> None:
     cause = next(state for state in about["states"] if state["name"] == "cause")
     series = read_samples(folder)
     for number in (1, 2, 3):
-        points = [
-            (at_ms, value)
-            for at_ms, value in backlog(series, segment_name(topic, segments[number], number))
-            if cause["start_ms"] <= at_ms < cause["end_ms"]
-        ]
+        points = backlog(series, segment_name(topic, segments[number], number))
+        points = within(points, cause["start_ms"], cause["end_ms"])
         grown_per_s = (points[-1][1] - points[0][1]) / (points[-1][0] - points[0][0]) * 1000
         # A third of 80 msg/s comes in, and 10 msg/s go out.
         assert 13 < grown_per_s < 20, number

@@ -71,7 +71,7 @@ FORECASTS = Table(
         Column("method_version", pa.string(), "version of the method and of its calibration"),
         _opt(
             "messages",
-            "key and values of each sentence of consequence and basis as JSON, for other languages; NULL: older rows",
+            "key and values, rounded as shown, of each sentence of consequence and basis as JSON, for other languages; NULL: older rows",
             FORECAST_MESSAGES,
         ),
         DATE,

@@ -262,7 +262,8 @@ CONTRIBUTING = pa.struct(
     ]
 )
 
-#: Key and values of each sentence of a verdict as JSON, by column and in its order; of missing evidence what and fix in turn.
+#: Key and values of each sentence of a verdict as JSON, by column and in its order; of missing evidence what and fix in turn. Values are rounded as
+#: the sentence shows them.
 VERDICT_MESSAGES = pa.struct(
     [
         pa.field("evidence", pa.list_(pa.string())),
@@ -298,8 +299,8 @@ VERDICTS = Table(
         _opt("capacity_seen_ms", "when that was", pa.int64()),
         _opt(
             "messages",
-            "key and values of each sentence of evidence, missing_evidence (what, fix), contributing and why as JSON, for other "
-            "languages; NULL: older rows",
+            "key and values, rounded as shown, of each sentence of evidence, missing_evidence (what, fix), contributing and why as JSON, "
+            "for other languages; NULL: older rows",
             VERDICT_MESSAGES,
         ),
         DATE,

@@ -49,6 +49,12 @@ def _words(key: str) -> str:
     return template(f"limiting.{key}", current())
 
 
+def _consumers(value: float) -> str:
+    # A mean that is shown as 1 is of one consumer.
+    shown = units.number(value)
+    return units.counted_of(shown, "consumer", one=shown == "1")
+
+
 #: Formats of placeholders other than those of Python.
 FORMATS: Mapping[str, Callable[[Any], str]] = {
     "age": lambda seconds: units.words().unknown if seconds is None else units.duration(seconds),
@@ -56,7 +62,7 @@ FORMATS: Mapping[str, Callable[[Any], str]] = {
     "limiter": limiter,
     "factor": limiting_factor,
     "names": lambda names: units.words().list_separator.join(names),
-    "consumers": lambda number: units.counted_of(units.number(number), "consumer", one=number == 1),
+    "consumers": _consumers,
     "span": units.span,
     "exact_duration": units.exact_duration,
 }

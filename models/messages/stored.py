@@ -1,25 +1,36 @@
 """Sentences of stored rows in another language. In: a row with its ``messages``. Out: the row with its text in the current language.
 
 Text columns are English whatever the language of the run was. Next to them, tables that people read have a column ``messages``: of each
-sentence the key and the values, as JSON. Rows of older lakes have none, and stay English.
+sentence the key and the values, as JSON, rounded as the sentence shows them: what reads the same is stored as the same bytes. Rows of older
+lakes have none, and stay English.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
+from functools import cache
 from typing import Any
 
-from throttlescope.models.messages.catalogue import Message, render
+from throttlescope.models.messages.catalogue import Message, placeholders, render
 from throttlescope.models.messages.language import STORED_LANGUAGE, current
+from throttlescope.models.messages.rounding import Rounding, rounding
 
 #: The column.
 MESSAGES = "messages"
 
 
 def packed(message: Message) -> str:
-    """A message as JSON: ``{"key": ..., "values": {...}}``; messages among its values alike."""
-    return json.dumps(_plain(message), ensure_ascii=False, separators=(",", ":"), default=_number)
+    """A message as JSON: ``{"key": ..., "values": {...}}``; messages among its values alike.
+
+    It has the values that its sentence shows, no others, and no more digits than are shown.
+
+    Raises
+    ------
+    KeyError
+        Where the catalogue lacks the key.
+    """
+    return _encode(_plain(message))
 
 
 def unpacked(text: str) -> Message:
@@ -77,15 +88,29 @@ def _with(rows: Iterable[Mapping[str, Any]], name: str, messages: list[str] | No
 
 def _plain(value: object) -> object:
     if isinstance(value, Message):
-        return {"key": value.key, "values": {name: _plain(one) for name, one in value.values.items()}}
+        shown, values = _shown(value.key), {}
+        for name, one in value.values.items():
+            if name in shown:
+                rounded = shown[name]
+                values[name] = _plain(one) if rounded is None else rounded(one)
+        return {"key": value.key, "values": values}
     if isinstance(value, (list, tuple)):
         return [_plain(one) for one in value]
     return value
 
 
+@cache
+def _shown(key: str) -> dict[str, Rounding | None]:
+    """The values that a sentence shows, each with how it is rounded; they and their units are the same in every language."""
+    return {name: rounding(unit) for name, unit in placeholders(key).items()}
+
+
 def _number(value: Any) -> Any:
     # NumPy's integers and booleans; its floats are floats.
     return value.item()
+
+
+_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=_number).encode
 
 
 def _message(value: Any) -> Any:

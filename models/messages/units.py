@@ -17,7 +17,8 @@ from throttlescope.models.messages.language import current
 from throttlescope.models.messages.unit_words import WORDS, UnitWords
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_YEAR_S = 365 * 24 * 3600
+#: A longer duration is written without its length.
+YEAR_S = 365 * 24 * 3600
 
 
 def words() -> UnitWords:
@@ -109,7 +110,7 @@ def minute_text(time_ms: int | None) -> str:
 
 def duration(seconds: float) -> str:
     """The two largest units, rounded: ``45 s``, ``14 min``, ``2 h 14 min``, ``3 d 4 h``."""
-    if seconds > _YEAR_S:
+    if seconds > YEAR_S:
         return words().over_a_year
     seconds, unit = round(seconds), words()
     if seconds < 120:

@@ -16,9 +16,9 @@ from pathlib import Path
 import requests
 
 from tests.lab.broker import healthy
-from tests.lab.geo.network import Network
 from tests.lab.hosts import BROKER_PORT, WEB_PORT, claimed_hosts
 from tests.lab.jvm import pulsar_command
+from tests.lab.network import Network
 from tests.lab.parts import BROKER_VERSION
 from tests.lab.services import (
     FixedAddress,
@@ -126,7 +126,7 @@ class Cluster:
     def owner(self, topic: str) -> ClusterBroker:
         """Return the broker that owns a topic (``[persistent://]tenant/ns/topic[-partition-N]``).
 
-        The lookup gives a topic that nobody owns to a broker.
+        The lookup gives a topic without an owner to a broker.
         """
         path = topic.removeprefix("persistent://")
         answer = requests.get(f"{self.admin_url}/lookup/v2/topic/persistent/{path}", timeout=30)
@@ -303,6 +303,6 @@ def running_cluster(
 def _of_version(version: str) -> dict[str, str]:
     """Return settings that one version needs and others do not."""
     if version.startswith("5."):
-        # A broker that gets SIGTERM waits in vain for its bundles, a minute by default, and serves nobody meanwhile.
+        # A broker that gets SIGTERM waits in vain for its bundles, a minute by default, and serves no client meanwhile.
         return {"namespaceBundleUnloadingTimeoutMs": "3000"}
     return {}

@@ -79,7 +79,7 @@ class SubscriptionLoad:
                 worker.processing_s = processing_ms / 1000
 
     def set_ack(self, ack: str) -> None:
-        """Replace the consumers by as many that acknowledge so; what they held comes back to the new ones."""
+        """Replace the consumers by as many that acknowledge so; what they had not acknowledged comes back to the new ones."""
         consumers = len(self._workers)
         self.resize(0)
         self.ack = ack

@@ -133,7 +133,7 @@ def run_group(
         run.prepare()
         run.follow(tick)
         if hold_s:
-            say(f"{group.name}: held for {hold_s:.0f} s: {prometheus.url} {broker.admin_url}")
+            say(f"{group.name}: kept running for {hold_s:.0f} s: {prometheus.url} {broker.admin_url}")
             time.sleep(hold_s)
 
 

@@ -1,4 +1,4 @@
-"""Loopback addresses of a cluster's brokers: in, how many; out, addresses of 127/8 that nobody else here uses meanwhile."""
+"""Loopback addresses of a cluster's brokers: in, how many; out, addresses of 127/8 that no other process here uses meanwhile."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ class ObjectStore:
 
     @property
     def environment(self) -> dict[str, str]:
-        """What a client needs to be told."""
+        """Environment variables that a client needs."""
         return {
             "AWS_ENDPOINT_URL": self.url,
             "AWS_ALLOW_HTTP": "true",

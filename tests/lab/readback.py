@@ -6,7 +6,9 @@ product uses.
 
 from __future__ import annotations
 
+import re
 import struct
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -15,6 +17,7 @@ import requests
 
 from tests.lab.prometheus import STALE_BITS
 from tests.lab.wire import fields, length_delimited, read_varint, varint
+from throttlescope.ingest.core.metrics import METRICS
 
 EQUAL, REGEX = 0, 2
 Matcher = tuple[int, str, str]
@@ -58,6 +61,18 @@ def read_series(
     for _, result in fields(body):
         for _, series in fields(result):
             yield _decode_series(series)
+
+
+def read_metrics(url: str, start_ms: int, end_ms: int, *more: str) -> Iterator[Series]:
+    """Yield every series of a metric that a pull takes, and of those whose names match ``more``, once the last scrape is in."""
+    names = "|".join([*(re.escape(name) for name in METRICS), *more])
+    time.sleep(1)
+    return read_series(url, [(REGEX, "__name__", names)], start_ms, end_ms)
+
+
+def without_sums(series: Series) -> bool:
+    """Not a sum over a namespace: a recording of the same brokers without topic metrics would have those."""
+    return "topic" in series.labels or "namespace" not in series.labels
 
 
 def _decode_series(body: bytes) -> Series:

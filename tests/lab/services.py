@@ -40,7 +40,7 @@ _BOOKIE_SETTINGS = {
 
 
 class StartedProcess:
-    """A process that ends when it is told to, in bounded time, and with the lab at the latest."""
+    """A process that ends on request, in bounded time, and with the lab at the latest."""
 
     def __init__(self, popen: subprocess.Popen[bytes], context: contextlib.ExitStack) -> None:
         self._popen, self._context = popen, context

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import itertools
+from pathlib import Path
 from typing import Any
 
 from tests.lab.checks import Span
 from tests.lab.readback import Series
+from tests.lab.recording import Recording, write_recording
 from throttlescope.models.throttling.scenario import Scenario, SetRate
 
 #: A machine with idle CPU shows about 0.05 ms; above this the experiment shares its CPU with something else.
@@ -73,6 +75,20 @@ def seen_of(confirmed: list[dict[str, Any]]) -> list[str]:
     return [f"{seen} of {len(confirmed)} effects were seen"]
 
 
+def write_sound(recording: Recording, reasons: list[str], out_dir: Path, scratch_dir: Path) -> Path:
+    """Write a recording and return its folder; one that is void goes into ``scratch_dir/void``.
+
+    Raises
+    ------
+    RecordingVoid
+        There are reasons.
+    """
+    if reasons:
+        write_recording(recording, scratch_dir / "void")
+        raise RecordingVoid("; ".join(reasons))
+    return write_recording(recording, out_dir)
+
+
 def void_reasons(
     scenario: Scenario,
     spans: list[Span],
@@ -99,9 +115,9 @@ def void_reasons(
         reasons += cpu_reasons(cpu)
     producers = _producers(scenario, spans, report)
     for topic, row in producers.items():
-        # A publish limit holds the producer back; that is the experiment.
-        held_back = scenario.topic(topic).publish_rate is not None
-        if row["short_share"] > PRODUCER_SHORT_MAX and not held_back:
+        # A publish limit slows the producer down; that is the experiment.
+        limited = scenario.topic(topic).publish_rate is not None
+        if row["short_share"] > PRODUCER_SHORT_MAX and not limited:
             reasons.append(f"the producer of {topic} was {row['short_share']:.1%} below its schedule")
     consumers = {
         name: {**row, "mean_late_ms": round(1000 * row["late_s"] / max(1, row["acked"]), 3)}

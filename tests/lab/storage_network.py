@@ -9,7 +9,7 @@ import contextlib
 import time
 from collections.abc import Iterator
 
-from tests.lab.geo.network import Network, running_network
+from tests.lab.network import Network, running_network
 from tests.lab.processes import free_port
 from tests.lab.services import StartedProcess, Starter, ZooKeeper, running_bookie
 

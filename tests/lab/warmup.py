@@ -26,7 +26,7 @@ def warm_up(broker: Broker, seconds: float, logger: pulsar.FileLogger) -> None:
     Parameters
     ----------
     broker
-        A running broker that nobody uses yet.
+        A running broker that has no clients yet.
     seconds
         Length of the dispatch.
     logger

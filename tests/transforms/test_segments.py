@@ -5,11 +5,15 @@ from __future__ import annotations
 import json
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 
+from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.core.times import MINUTE_MS
+from throttlescope.ingest.lake import Lake
 from throttlescope.models.recommendation.commands import set_limit
-from throttlescope.transforms.limits import effective_limits, limit_ladder, segment_keys
+from throttlescope.transforms.limits import effective_limits, limit_ladder, resolve_limits, segment_keys
 from throttlescope.transforms.promql.source import Series
 from throttlescope.transforms.segments import (
     DRAIN_SEEN_WITHIN_MS,
@@ -103,6 +107,37 @@ def test_segment_keys_come_from_labels() -> None:
     }
     other = {**labels, "topic": "persistent://acme/shop/x", "partition": "0"}
     assert segment_keys([labels, other]) == {key(3)}
+
+
+@pytest.mark.parametrize(("requested", "partitions"), [(True, {0, 3}), (False, set())])
+def test_segments_of_the_lake_have_limits(tmp_path, requested: bool, partitions: set[int]) -> None:
+    """Where a layout was requested the catalogue of series says which segments have subscriptions."""
+    lake = Lake(tmp_path)
+    policies = [
+        row | {"date": "2023-11-14"}
+        for row in answers({"subscriptionDispatchRate": {"prod": RATE}})
+        if requested or row["scope"] != "scalable_layout"
+    ]
+    series = [
+        {
+            "series_id": f"{segment:032x}",
+            "metric_name": "pulsar_subscription_back_log",
+            "cluster": "prod",
+            "labels": {
+                "cluster": "prod", "namespace": "acme/shop", "topic": TOPIC, "partition": str(segment), "subscription": "billing",
+            },
+            "shard": 0,
+            "first_ms": NOW,
+            "last_ms": NOW,
+        }
+        for segment in (0, 3)
+    ]  # fmt: skip
+    for table, rows in (("policies", policies), ("series", series)):
+        lake.upsert(table, pa.Table.from_pylist(rows, schema=TABLES[table].loose_schema), run_id="r")
+    resolve_limits(lake, ["prod"], NOW - MINUTE_MS, NOW + MINUTE_MS, run_id="r")
+    found = lake.read("limits", where=pc.field("level") == "subscription")
+    assert set(found["partition"].to_pylist()) == partitions
+    assert set(found["rate_msg"].to_pylist()) == ({10} if requested else set())
 
 
 @pytest.mark.parametrize(

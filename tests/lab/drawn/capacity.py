@@ -105,7 +105,7 @@ def slow_one(d: Draw) -> Fields:
 
 
 def no_consumers(d: Draw) -> Fields:
-    """20 to 120 msg/s and nobody who takes them, from the start or after a healthy time; then two consumers come."""
+    """20 to 120 msg/s without a consumer, from the start or after a healthy time; then two consumers come."""
     rate_msg, size_bytes = d.whole(20, 120), d.one_of(SIZES_BYTES)
     leaves = d.one_of((True, False))
     consumers = consumers_for(rate_msg * d.between(6, 8), 2)

@@ -98,7 +98,7 @@ def both(d: Draw) -> Fields:
     most = (step_s + short_s) * (rate_msg - CONSUMERS_LOW * capacity + rate_msg - LIMITER_LOW * limit_msg)
     within_s = drain_s(most, 1000 * more / consumers["processing_ms"], rate_msg)
     cause = {"side": "both", "cause": "both", "limiter": f"{level}.{unit}"}
-    slower, held = rate_msg - capacity, rate_msg - LIMITER_HIGH * limit_msg
+    slower, limited = rate_msg - capacity, rate_msg - LIMITER_HIGH * limit_msg
     return scenario(
         f"Consumers that do {capacity:.0f} msg/s under {rate_msg}, then a {level} limit of {limit_msg} ({unit}) too; only both reliefs"
         " together drain it.",
@@ -118,10 +118,10 @@ def both(d: Draw) -> Fields:
         ],
         [
             grows("consumers", slower, step_s),
-            grows("cause", held, step_s),
+            grows("cause", limited, step_s),
             check("ticks", "cause", reason=level, unit=unit, at_least=step_s // 3),
             grows("limit-lifted", slower, short_s),
-            grows("consumers-added", held, short_s),
+            grows("consumers-added", limited, short_s),
             drains("relieved", within_s, rate_msg),
         ],
     )

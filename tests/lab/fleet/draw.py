@@ -207,7 +207,7 @@ def well_keyed(d: Draw) -> Service:
 
 
 def subscription_limit(d: Draw, unit: str) -> Service:
-    """One reader of two or three is held by a limit of its own, or all of a topic's by one that is set there."""
+    """One reader of two or three is limited by a limit of its own, or all of a topic's by one that is set there."""
     producer = _plain(d, 30, 60) if unit == "msg" else _batched(d, 200, 400)
     rate = producer["rate_msg"]
     kind = d.one_of(("Shared", "Failover", "Exclusive"))
@@ -255,7 +255,7 @@ def replayed(d: Draw) -> Service:
     gone = [{"action": "set_consumers", "subscription": "r2", "consumers": 0}]
     back = [{"action": "set_consumers", "subscription": "r2", "consumers": 3}]
     effects = [_throttled(f"r{n}", "topic.msg") for n in range(2)]
-    # The one that came back takes from its backlog; it is held all the same.
+    # The one that came back takes from its backlog; it is limited all the same.
     effects.append(_throttled("r2", "topic.msg", grows_per_s=0))
     return Service(
         [{"name": "t"}], [producer], readers, [limit], "replay",

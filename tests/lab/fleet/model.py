@@ -25,7 +25,7 @@ class Effect(Truth):
 
     Without ``namespace`` the fault's own. ``grows_per_s`` is the least growth of the backlog in entries per second, of all partitions that
     are named (or of all) together; 0 where the backlog is only still there. Without it the subscription shares a limit, and whether the
-    limit held it is decided by what was seen: a backlog that grew and drained after the limit was lifted, or none at all.
+    limit bound it is decided by what was seen: a backlog that grew and drained after the limit was lifted, or none at all.
     """
 
     grows_per_s: float | None = Field(None, ge=0)

@@ -9,9 +9,7 @@ from __future__ import annotations
 import contextlib
 import heapq
 import itertools
-import json
 import math
-import re
 import threading
 import time
 from collections.abc import Callable, Iterable
@@ -32,36 +30,17 @@ from tests.lab.run import SNAPSHOT_DELAY_S, STATS_EVERY_S, intervene, versions
 from tests.lab.snapshots import broker_rows, namespace_rows, physical_topics, stats_rows
 from tests.lab.soundness import cpu_reasons, waits
 from tests.lab.targets import ScrapeTargets
+from tests.lab.thinning import thin_policy, thin_stats
 from throttlescope.models.throttling.scenario import Scenario
 
 BUNDLES = 4
-#: What is asked of a topic without a backlog, and of policies that nobody changed.
+#: What is requested of a topic without a backlog, and of policies without a change.
 QUIET_EVERY_S = 600
 POLICIES_EVERY_S = 300
 #: From so many entries on a topic's stats are asked every minute.
 BACKLOG_ENTRIES = 50
 RETURN_AFTER_S = 20
 MOVE_TRIES = 3
-KEPT_SETTINGS = re.compile(
-    r"ispatch|hrottl|nacked|^expose|acklogQuota|splitTopic|advertisedAddress|webServicePort$|clusterName|ttlDuration|"
-    r"acknowledgmentAtBatchIndex|loadManagerClassName|statsUpdate|delayedDelivery|ReadsInFlight|CacheSizeMB"
-)
-#: Parts of a topic's stats that are large and that no rule reads.
-DROPPED_STATS = frozenset(
-    [
-        "publishers",
-        "replication",
-        "deduplicationStatus",
-        "keyHashRanges",
-        "keyHashRangeArrays",
-        "metadata",
-        "properties",
-        "subscriptionProperties",
-        "topicMetricsProperties",
-        "compaction",
-        "bucketDelayedIndexStats",
-    ]
-)
 
 
 @dataclass
@@ -481,28 +460,3 @@ class Play:
 
 def _now_ms() -> int:
     return round(time.time() * 1000)
-
-
-def thin_policy(row: dict[str, Any]) -> dict[str, Any]:
-    """Of a broker's configuration only what bears on dispatch and on what is exposed: it names folders of the machine too."""
-    if row["scope"] != "broker_configuration_runtime" or row["body"] is None:
-        return row
-    settings = json.loads(row["body"])
-    return row | {
-        "body": json.dumps({name: value for name, value in settings.items() if KEPT_SETTINGS.search(name)})
-    }
-
-
-def thin_stats(row: dict[str, Any]) -> dict[str, Any]:
-    """Of a topic's stats without what is large and read by no rule."""
-    if not row["body"]:
-        return row
-    return row | {"body": json.dumps(_without(json.loads(row["body"])), separators=(",", ":"))}
-
-
-def _without(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {name: _without(item) for name, item in value.items() if name not in DROPPED_STATS}
-    if isinstance(value, list):
-        return [_without(item) for item in value]
-    return value

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import pickle
-import re
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -21,11 +19,10 @@ from tests.lab.fleet.play import Play, Played
 from tests.lab.fleet.truth import Found, find_truth
 from tests.lab.loadprocess import LoadProcess, running_load
 from tests.lab.prometheus import running_prometheus
-from tests.lab.readback import REGEX, Series, read_series
-from tests.lab.recording import Recording, write_recording
-from tests.lab.soundness import CONFIRMED_LEAST, PRODUCER_SHORT_MAX, RecordingVoid, cpu_reasons, waits
+from tests.lab.readback import Series, read_metrics
+from tests.lab.recording import Recording
+from tests.lab.soundness import RecordingVoid, cpu_reasons, seen_of, short_of_schedule, waits, write_sound
 from tests.lab.targets import ScrapeTargets
-from throttlescope.ingest.core.metrics import METRICS
 
 #: Niceness of its processes: the caller's.
 PRIORITY = 0
@@ -64,8 +61,8 @@ def record_fleet(
         played = play.follow()
         if played.failure:
             raise RecordingVoid(played.failure)
-        # The last scrape before the end is there by now.
-        series = list(_read_back(play.prometheus.url, played.start_ms, played.end_ms))
+        found = read_metrics(play.prometheus.url, played.start_ms, played.end_ms)
+        series = [one for one in found if _kept(one)]
     # What half an hour took is not lost to a fault of what follows: :func:`record_played` takes it from here again.
     (scratch_dir / "played.pickle").write_bytes(pickle.dumps((played, series)))
     return record_played(played, series, out_dir, scratch_dir, count_cpu=count_cpu)
@@ -78,14 +75,9 @@ def record_played(
     fleet = played.fleet
     found = find_truth(played, series, 1000 * fleet.scrape_interval_s)
     reasons, measured = _soundness(played, count_cpu)
-    confirmed = [row["ok"] for row in found.confirmed]
-    if sum(confirmed) < CONFIRMED_LEAST * len(confirmed):
-        reasons.append(f"{sum(confirmed)} of {len(confirmed)} effects were seen")
+    reasons += seen_of(found.confirmed)
     recording = _recording(played, series, found, measured | {"void": reasons})
-    if reasons:
-        write_recording(recording, scratch_dir / "void")
-        raise RecordingVoid("; ".join(reasons))
-    return write_recording(recording, out_dir)
+    return write_sound(recording, reasons, out_dir, scratch_dir)
 
 
 @contextlib.contextmanager
@@ -140,33 +132,24 @@ def _spread(fleet: Fleet) -> list[list[Any]]:
     return parts
 
 
-def _read_back(url: str, start_ms: int, end_ms: int) -> Iterator[Series]:
-    names = "|".join(re.escape(name) for name in METRICS)
-    time.sleep(1)
-    for one in read_series(url, [(REGEX, "__name__", names)], start_ms, end_ms):
-        topic = one.labels.get("topic", "")
-        # Pulsar's own topics are no part of the fleet; one is left, because a real cluster has them too.
-        if "/__" not in topic or topic.endswith("__change_events"):
-            yield one
+def _kept(series: Series) -> bool:
+    """Pulsar's own topics are no part of the fleet; one is left, because a real cluster has them too."""
+    topic = series.labels.get("topic", "")
+    return "/__" not in topic or topic.endswith("__change_events")
 
 
 def _soundness(played: Played, count_cpu: bool) -> tuple[list[str], dict[str, Any]]:
     found = waits(played.pressure)
     reasons = cpu_reasons(found) if count_cpu else []
-    producers: dict[str, Any] = {}
+    sent: dict[str, Any] = {}
     for scenario in played.fleet.namespaces:
         report = played.reports.get(scenario.name)
         if report is None:
             reasons.append(f"{scenario.namespace}: its load did not report")
             continue
-        for topic, row in report["producers"].items():
-            short = max(0.0, 1 - row["persisted"] / max(1, row["scheduled"]))
-            producers[f"{scenario.namespace}/{topic}"] = {**row, "short_share": round(short, 5)}
-            if short > PRODUCER_SHORT_MAX:
-                reasons.append(
-                    f"the producer of {scenario.namespace}/{topic} was {short:.1%} below its schedule"
-                )
-    return reasons, {"cpu": found, "producers": producers}
+        sent |= {f"{scenario.namespace}/{topic}": row for topic, row in report["producers"].items()}
+    short, producers = short_of_schedule(sent)
+    return reasons + short, {"cpu": found, "producers": producers}
 
 
 def _recording(played: Played, series: list[Series], found: Found, measured: dict[str, Any]) -> Recording:

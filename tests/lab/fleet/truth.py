@@ -22,9 +22,9 @@ BACKLOG = "pulsar_subscription_back_log"
 UNACKED = "pulsar_subscription_unacked_messages"
 #: A healthy backlog is below so many seconds of what is written, and below a floor for quiet topics: so many messages, or few entries.
 HEALTHY_S, HEALTHY_MSG, HEALTHY_ENTRIES = 3.0, 30, 5
-#: A shared limit held a subscription whose backlog grew by so many times what a healthy one may have.
-HELD_BACKLOGS = 4
-#: Shorter ranges hold no window.
+#: A shared limit bound a subscription whose backlog grew by so many times what a healthy one may have.
+LIMITED_BACKLOGS = 4
+#: Shorter ranges have no window.
 LEAST_MS = 60_000
 #: A counter of throttled reads has to rise this often for a limiter to count.
 LEAST_EVENTS = 5
@@ -97,9 +97,11 @@ class Seen:
         return [point for point in self._backlog.get(key, ()) if start_ms <= point[0] < end_ms]
 
     def undelivered(self, key: Key, start_ms: int, end_ms: int) -> list[tuple[int, float]]:
-        """Samples of a backlog in a range, less what consumers held at the same scrape."""
-        held = self._unacked.get(key, {})
-        return [(at_ms, value - held.get(at_ms, 0.0)) for at_ms, value in self.backlog(key, start_ms, end_ms)]
+        """Samples of a backlog in a range, less what consumers had not acknowledged at the same scrape."""
+        unacked = self._unacked.get(key, {})
+        return [
+            (at_ms, value - unacked.get(at_ms, 0.0)) for at_ms, value in self.backlog(key, start_ms, end_ms)
+        ]
 
     def instance(self, key: Key, at_ms: int) -> str | None:
         """Who served a subscription partition at a time, by its last sample before."""
@@ -310,7 +312,7 @@ class _Finder:
         ended: dict,
         is_last: bool,
     ) -> None:
-        """A subscription that shares a limit: held, healthy, or not known."""
+        """A subscription that shares a limit: limited, healthy, or not known."""
         points = self.seen.backlog(key, applied_ms, end_ms)
         most = self.healthy_entries(key)
         if points and max(value for _, value in points) < most and not self._after_is_high(key, ended, most):
@@ -322,7 +324,7 @@ class _Finder:
         events = self.seen.rise(
             f"pulsar_subscription_dispatch_throttled_{unit}_events", key, applied_ms, end_ms, level
         )
-        held = grown >= HELD_BACKLOGS * most and drained_ms is not None and events >= LEAST_EVENTS
+        limited = grown >= LIMITED_BACKLOGS * most and drained_ms is not None and events >= LEAST_EVENTS
         low = [at_ms for at_ms, value in points if value < most]
         onset_ms = max([applied_ms, *low])
         self.found.confirmed.append(
@@ -330,11 +332,11 @@ class _Finder:
                 "fault": fault.name, "kind": fault.kind, "subscription": key.subscription, "topic": key.topic,
                 "partition": key.partition, "cause": what[1], "seen_entries": round(grown), "throttled_events": events,
                 "drained_s": [None if drained_ms is None else round((drained_ms - ended["applied_ms"]) / 1000, 1)],
-                "ok": held,
+                "ok": limited,
             }
         )  # fmt: skip
-        if not held or end_ms - onset_ms - SETTLE_MS < LEAST_MS:
-            self._claim(key, begin_ms, claim_end, None, f"{fault.name}: between held and healthy")
+        if not limited or end_ms - onset_ms - SETTLE_MS < LEAST_MS:
+            self._claim(key, begin_ms, claim_end, None, f"{fault.name}: between limited and healthy")
             return
         self._claim(key, begin_ms, onset_ms + SETTLE_MS, None, "a change")
         self._claim(key, onset_ms + SETTLE_MS, end_ms, what, "")

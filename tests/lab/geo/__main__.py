@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from tests.lab.geo.model import ReplicatedTopic
-from tests.lab.geo.record import record_geo
+from tests.lab.geo.record import GEO
 from tests.lab.geo.sets import GEO_SETS
 from tests.lab.parts import broker_jars, java_binary, prometheus_binary
 from tests.lab.recorder import Recorder, application
@@ -21,7 +21,7 @@ app = application(
     Recorder(
         "geo",
         GEO_SETS,
-        record_geo,
+        GEO.record,
         lambda: (java_binary(), prometheus_binary(), broker_jars()),
         "two real clusters",
         _truth_of,

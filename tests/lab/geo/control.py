@@ -13,9 +13,10 @@ from collections.abc import Iterable
 from typing import Any
 
 from tests.lab.admin import Admin
-from tests.lab.fleet.play import DROPPED_STATS, KEPT_SETTINGS
-from tests.lab.geo.model import TOPIC, GeoScenario, GeoStep, ReplicatedTopic
+from tests.lab.geo.model import GeoScenario, GeoStep, ReplicatedTopic
 from tests.lab.geo.pair import GeoCluster, Pair
+from tests.lab.staged.model import TOPIC
+from tests.lab.thinning import DROPPED_STATS, thin_policy, thin_stats
 
 _EARLIEST = {"ledgerId": -1, "entryId": -1}
 _APPEAR_S = 30
@@ -206,7 +207,7 @@ def stats_rows(
             "observed_ms": round(time.time() * 1000),
         }
         body = cluster.admin.get_text(f"/admin/v2{_path(topic)}/stats", getPreciseBacklog="true")
-        stats.append({**row, "body": _thin(body)})
+        stats.append(thin_stats({**row, "body": body}, _is_dropped))
         if cluster.name == topic.source:
             body = cluster.admin.get_text(f"/admin/v2{_path(topic)}/internalStats")
             internal.append({**row, "body": _cursors(body)})
@@ -223,44 +224,21 @@ class _Asking:
 
     def policy(self, scope: str, key: str, path: str) -> None:
         body = self._admin.get_text(path)
-        if scope == "broker_configuration_runtime" and body is not None:
-            body = json.dumps(
-                {
-                    name: value
-                    for name, value in json.loads(body).items()
-                    if KEPT_SETTINGS.search(name) or _REPLICATION_SETTINGS.search(name)
-                }
-            )
-        elif scope == "broker_version" and body is not None and not body.startswith('"'):
+        if scope == "broker_version" and body is not None and not body.startswith('"'):
             body = json.dumps(body)
-        self.rows.append(
-            {
-                "cluster": self._label,
-                "scope": scope,
-                "key": key,
-                "body": body,
-                "broker": self._address,
-                "observed_ms": round(time.time() * 1000),
-            }
-        )
-
-
-def _thin(body: str | None) -> str | None:
-    """A topic's stats without what is large and what no rule reads; replication and publishers stay."""
-    if not body:
-        return body
-    return json.dumps(_kept(json.loads(body)), separators=(",", ":"))
-
-
-def _kept(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {name: _kept(item) for name, item in value.items() if not _is_dropped(name)}
-    if isinstance(value, list):
-        return [_kept(item) for item in value]
-    return value
+        row = {
+            "cluster": self._label,
+            "scope": scope,
+            "key": key,
+            "body": body,
+            "broker": self._address,
+            "observed_ms": round(time.time() * 1000),
+        }
+        self.rows.append(thin_policy(row, _REPLICATION_SETTINGS))
 
 
 def _is_dropped(name: str) -> bool:
+    """What no rule reads of a topic's stats; replication and publishers stay."""
     dropped = DROPPED_STATS - {"replication", "publishers"}
     return name in dropped or _DROPPED_GEO_STATS.match(name) is not None
 

@@ -12,7 +12,8 @@ from collections.abc import Callable
 from typing import Any
 
 from tests.lab.drawn.numbers import Draw
-from tests.lab.geo.model import TOPIC, GeoScenario
+from tests.lab.geo.model import GeoScenario
+from tests.lab.staged.model import TOPIC
 
 Fields = dict[str, Any]
 ENTRY_EXTRA_BYTES = 50

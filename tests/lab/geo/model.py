@@ -1,23 +1,21 @@
 """What a geo scenario is: in, its parts; out, a checked :class:`GeoScenario` whose references hold.
 
-Two clusters replicate some topics. All topics of a scenario have the same timeline: ``well`` without a cause, ``cause``, ``relieved``. Each has
-steps of its own at the beginning of the last two; steps of the scenario concern whole clusters. The subject of a truth is a replicator: the
-cursor ``pulsar.repl.<remote cluster>`` of a topic on the cluster that sends.
+Two clusters replicate some topics. Steps of the scenario concern whole clusters. The subject of a truth is a replicator: the cursor
+``pulsar.repl.<remote cluster>`` of a topic on the cluster that sends.
 """
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import ClassVar, Literal
 
-import yaml
 from pydantic import Field, model_validator
 
-from throttlescope.models.throttling.scenario.load import NAME, Producer
+from tests.lab.staged.model import TOPIC, StagedScenario, StagedTopic
+from throttlescope.models.throttling.scenario.load import Producer
 from throttlescope.models.throttling.scenario.model import Model
 from throttlescope.models.throttling.scenario.truth import Side
 
 TENANT = "geo"
-TOPIC = "orders"
 ClusterName = Literal["east", "west"]
 #: Causes of a replication backlog, and the side of each.
 SIDES: dict[str, Side] = {
@@ -102,17 +100,16 @@ class ReplicatorTruth(Model):
         return self
 
 
-class ReplicatedTopic(Model):
-    """A topic in a namespace of its own, and what happens to its replicator.
+class ReplicatedTopic(StagedTopic):
+    """A topic, and what happens to its replicator.
 
     ``grows_per_s`` is the least growth of its backlog during ``cause`` in entries per second; without it the backlog stays below
-    ``below_entries``. ``unread_on_remote`` is a subscription of that name on the remote side that nobody reads. ``schema_name`` lets the
+    ``below_entries``. ``unread_on_remote`` is a subscription of that name on the remote side without a consumer. ``schema_name`` lets the
     producer write JSON with a schema. ``source`` is the cluster that sends.
     """
 
-    name: str = Field(pattern=NAME)
-    family: str = Field(pattern=r"^[a-z0-9_]+$")
-    about: str
+    tenant: ClassVar[str] = TENANT
+
     source: ClusterName = "east"
     producer: Producer
     schema_name: str | None = None
@@ -139,14 +136,9 @@ class ReplicatedTopic(Model):
         return self
 
     @property
-    def namespace(self) -> str:
-        """Its Pulsar namespace, on both clusters."""
-        return f"{TENANT}/{self.name}"
-
-    @property
-    def full_name(self) -> str:
-        """The topic's name."""
-        return f"persistent://{self.namespace}/{TOPIC}"
+    def rate_msg(self) -> float:
+        """Messages published per second."""
+        return self.producer.rate_msg
 
     @property
     def remote(self) -> str:
@@ -154,16 +146,9 @@ class ReplicatedTopic(Model):
         return "west" if self.source == "east" else "east"
 
 
-class GeoScenario(Model):
+class GeoScenario(StagedScenario):
     """Two clusters, the topics that they replicate, and what happens to them."""
 
-    format: Literal[1]
-    name: str = Field(pattern=NAME)
-    about: str
-    seed: int
-    kept_aside: bool = False
-    profile: Literal["helm", "default"] = "helm"
-    scrape_interval_s: int = Field(15, ge=1)
     well_s: float = Field(60, gt=0)
     cause_s: float = Field(480, gt=0)
     relieved_s: float = Field(440, gt=0)
@@ -173,24 +158,11 @@ class GeoScenario(Model):
     topics: tuple[ReplicatedTopic, ...] = Field(min_length=1)
 
     @model_validator(mode="after")
-    def _references(self) -> GeoScenario:
-        names = [topic.name for topic in self.topics]
-        if len(set(names)) != len(names):
-            raise ValueError("topics: names must be unique")
+    def _steps_concern_clusters(self) -> GeoScenario:
         for step in (*self.first, *self.cause, *self.relief):
             if step.action not in _OF_CLUSTERS and step.level != "broker":
                 raise ValueError(f"{step.action}: a step of a topic, not of the scenario")
         return self
-
-    @property
-    def duration_s(self) -> float:
-        """Length of the whole timeline."""
-        return self.well_s + self.cause_s + self.relieved_s
-
-    @property
-    def rate_msg(self) -> float:
-        """Messages published per second."""
-        return sum(topic.producer.rate_msg for topic in self.topics)
 
     def label(self, cluster: str) -> str:
         """Pulsar's name of a cluster, which is the label ``cluster`` of its series: recordings never mix in one lake."""
@@ -199,10 +171,3 @@ class GeoScenario(Model):
     def cursor(self, topic: ReplicatedTopic) -> str:
         """Pulsar's own name of a replicator's cursor, which its truth is stored under."""
         return f"pulsar.repl.{self.label(topic.remote)}"
-
-    def to_yaml(self) -> str:
-        """The text of its file."""
-        body = self.model_dump(mode="json", by_alias=True, exclude_defaults=True, exclude_none=True)
-        return yaml.safe_dump(
-            {"format": self.format, **body}, sort_keys=False, width=130, default_flow_style=None
-        )

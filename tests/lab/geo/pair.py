@@ -1,7 +1,7 @@
 """Two real Pulsar clusters that replicate to each other: in, a profile; out, two standalones on loopback, ``east`` and ``west``.
 
 Each cluster is one process with an address of its own and Pulsar's usual ports. It can be stopped and started again with the data that it had.
-``east`` reaches ``west`` through a :class:`~tests.lab.geo.network.Network`, which can slow it down.
+``east`` reaches ``west`` through a :class:`~tests.lab.network.Network`, which can slow it down.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from pathlib import Path
 
 from tests.lab.admin import Admin
 from tests.lab.broker import healthy
-from tests.lab.geo.network import Network, running_network
 from tests.lab.hosts import BROKER_PORT, WEB_PORT, claimed_hosts
 from tests.lab.jvm import pulsar_command
+from tests.lab.network import Network, running_network
 from tests.lab.parts import BROKER_VERSION
 from tests.lab.services import FixedAddress, StartedProcess, Starter, starting
 from tests.lab.settings import BOOKIE_SETTINGS, broker_settings, write_settings

@@ -1,4 +1,4 @@
-"""From a geo scenario to its recording: in, a scenario; out, a folder of the recordings' format, or why there is none.
+"""How geo scenarios are recorded: in, their servers and series; out, the family that the commands record.
 
 One pair of clusters, one Prometheus that scrapes both and a load process per cluster that sends, alive for the length of the scenario. The
 folder holds both clusters: they are called ``<recording>-east`` and ``<recording>-west`` by Pulsar itself, and rows of the admin API's answers name
@@ -7,28 +7,14 @@ theirs. Of the samples only metrics that a pull takes, and those of replication,
 
 from __future__ import annotations
 
-import contextlib
-import pickle
-import re
-import time
-from collections.abc import Callable, Iterator
-from pathlib import Path
-from typing import Any
-
 import pulsar
 
-from tests.lab.geo.model import GeoScenario
 from tests.lab.geo.pair import EAST, WEST, running_pair
-from tests.lab.geo.play import GeoPlay, GeoPlayed, load_of
+from tests.lab.geo.play import GeoPlay, load_of
 from tests.lab.geo.truth import find_truth
-from tests.lab.loadprocess import running_load
-from tests.lab.prometheus import running_prometheus
-from tests.lab.readback import REGEX, Series, read_series
-from tests.lab.recording import Recording, write_recording
-from tests.lab.run import STATS_EVERY_S
-from tests.lab.soundness import RecordingVoid, in_truth, seen_of, short_of_schedule
-from tests.lab.targets import ScrapeTargets
-from throttlescope.ingest.core.metrics import METRICS
+from tests.lab.readback import Series, read_metrics, without_sums
+from tests.lab.staged.play import StagedPlayed
+from tests.lab.staged.record import Stage, StagedFamily
 
 #: A remote publish limit pauses a whole connection: with so many, topics hardly ever share one.
 SETTINGS = {"replicationConnectionsPerBroker": "256"}
@@ -40,158 +26,36 @@ _REPLICATION_METRICS = (
 )
 
 
-def record_geo(
-    scenario: GeoScenario,
-    out_dir: Path,
-    scratch_dir: Path,
-    *,
-    say: Callable[[str], None],
-    count_cpu: bool = True,
-    priority: int = 0,
-) -> Path:
-    """Play a scenario and write its recording.
-
-    Parameters
-    ----------
-    scenario
-        What runs.
-    out_dir, scratch_dir
-        Where the recording goes, and where the servers keep their files.
-    say
-        Called with a line for the log.
-    count_cpu
-        Whether processes that waited for a CPU make the recording void. What they waited is in ``recording.json`` in any case.
-    priority
-        Niceness of all processes; 0 keeps the caller's.
-
-    Raises
-    ------
-    RecordingVoid
-        The machinery was not sound, or too few causes were seen.
-    """
-    scratch_dir.mkdir(parents=True, exist_ok=True)
-    with _playing(scenario, scratch_dir, say, priority) as play:
-        play.prepare()
-        played = play.follow()
-        series = _read_back(play.prometheus.url, played)
-    # What a quarter of an hour took is not lost to a fault of what follows: :func:`record_played` takes it from here again.
-    (scratch_dir / "played.pickle").write_bytes(pickle.dumps((played, series)))
-    return record_played(played, series, out_dir, scratch_dir, count_cpu=count_cpu)
-
-
-def record_played(
-    played: GeoPlayed, series: list[Series], out_dir: Path, scratch_dir: Path, *, count_cpu: bool = True
-) -> Path:
-    """Find the truth of what was played, and write its recording if it is sound."""
-    scenario = played.scenario
-    for one in series:
-        one.labels["cluster"] = played.about["clusters"][one.labels["instance"]]
-    found = find_truth(played, series)
-    reasons, measured = _soundness(played, found.rows, count_cpu)
-    reasons += seen_of(found.confirmed)
-    about = {
-        **played.about,
-        "clusters": sorted(played.about["clusters"].values()),
-        "instances": {label: instance for instance, label in played.about["clusters"].items()},
-        "profile": scenario.profile,
-        "family": "geo",
-        "size": f"seed_{scenario.seed}",
-        "kept_aside": scenario.kept_aside,
-        "scrape_interval_s": scenario.scrape_interval_s,
-        "start_ms": played.start_ms,
-        "end_ms": played.end_ms,
-        "states": found.states,
-        "confirmed": found.confirmed,
-        "measured": measured | {"void": reasons},
-    }
-    by_time = lambda rows, name: sorted(rows, key=lambda row: row[name])  # noqa: E731
-    recording = Recording(
-        scenario.name,
-        about,
-        series,
-        by_time(played.policies, "observed_ms"),
-        by_time(played.topic_stats, "observed_ms"),
-        by_time(played.interventions, "at_ms"),
-        found.rows,
-        scenario.to_yaml(),
-        "geo.yaml",
-        {"internal_stats.jsonl": by_time(played.internal_stats, "observed_ms")},
-        several_clusters=True,
+def _start(stage: Stage) -> GeoPlay:
+    scenario = stage.scenario
+    pair = stage.stack.enter_context(
+        running_pair(
+            scenario.profile,
+            SETTINGS,
+            scratch_dir=stage.scratch_dir,
+            names=(scenario.label(EAST), scenario.label(WEST)),
+            max_lifetime_s=stage.lifetime_s,
+        )
     )
-    if reasons:
-        write_recording(recording, scratch_dir / "void")
-        raise RecordingVoid("; ".join(reasons))
-    return write_recording(recording, out_dir)
+    stage.say(f"{scenario.name}: clusters at {pair.east.admin_url} and {pair.west.admin_url}")
+    prometheus = stage.prometheus(*(cluster.web_address for cluster in pair.clusters))
+    loads = {}
+    for cluster in pair.clusters:
+        plans = [load_of(scenario, topic) for topic in scenario.topics if topic.source == cluster.name]
+        if plans:
+            loads |= stage.load(f"load-{cluster.name}", plans, cluster.service_url)
+    logger = pulsar.FileLogger(pulsar.LoggerLevel.Warn, str(stage.scratch_dir / "schema-client.log"))
+    return GeoPlay(scenario, pair, prometheus, loads, logger, stage.say)
 
 
-@contextlib.contextmanager
-def _playing(
-    scenario: GeoScenario, scratch_dir: Path, say: Callable[[str], None], priority: int
-) -> Iterator[GeoPlay]:
-    lifetime_s = scenario.duration_s + 600
-    with contextlib.ExitStack() as stack:
-        pair = stack.enter_context(
-            running_pair(
-                scenario.profile,
-                SETTINGS,
-                scratch_dir=scratch_dir,
-                names=(scenario.label(EAST), scenario.label(WEST)),
-                max_lifetime_s=lifetime_s,
-                priority=priority,
-            )
-        )
-        say(f"{scenario.name}: clusters at {pair.east.admin_url} and {pair.west.admin_url}")
-        targets = ScrapeTargets(
-            scratch_dir / "targets.json", [cluster.web_address for cluster in pair.clusters]
-        )
-        prometheus = stack.enter_context(
-            running_prometheus(
-                [targets.scrape_config],
-                scratch_dir=scratch_dir,
-                scrape_interval_s=scenario.scrape_interval_s,
-                max_lifetime_s=lifetime_s,
-                priority=priority,
-            )
-        )
-        loads = {}
-        for cluster in pair.clusters:
-            mine = [load_of(scenario, topic) for topic in scenario.topics if topic.source == cluster.name]
-            if mine:
-                process = running_load(
-                    f"load-{cluster.name}",
-                    mine,
-                    cluster.service_url,
-                    scratch_dir,
-                    max_lifetime_s=lifetime_s,
-                    priority=priority,
-                )
-                load = stack.enter_context(process)
-                loads |= {one.name: load for one in mine}
-        logger = pulsar.FileLogger(pulsar.LoggerLevel.Warn, str(scratch_dir / "schema-client.log"))
-        yield GeoPlay(scenario, pair, prometheus, loads, logger, say)
+def _series(url: str, played: StagedPlayed) -> list[Series]:
+    wanted = (None, *(topic.full_name for topic in played.scenario.topics))
+    found = read_metrics(url, played.start_ms, played.end_ms, *_REPLICATION_METRICS)
+    kept = [one for one in found if one.labels.get("topic") in wanted and without_sums(one)]
+    labels = {instance: label for label, instance in played.about["instances"].items()}
+    for one in kept:
+        one.labels["cluster"] = labels[one.labels["instance"]]
+    return kept
 
 
-def _read_back(url: str, played: GeoPlayed) -> list[Series]:
-    names = "|".join([*(re.escape(name) for name in METRICS), *_REPLICATION_METRICS])
-    time.sleep(1)
-    found = read_series(url, [(REGEX, "__name__", names)], played.start_ms, played.end_ms)
-    wanted = {topic.full_name for topic in played.scenario.topics}
-    return [one for one in found if one.labels.get("topic") in (None, *wanted) and _kept(one)]
-
-
-def _kept(series: Series) -> bool:
-    """Sums over a namespace are left out: a recording of the same brokers without topic metrics would have them."""
-    return "topic" in series.labels or "namespace" not in series.labels
-
-
-def _soundness(
-    played: GeoPlayed, truth: list[dict[str, Any]], count_cpu: bool
-) -> tuple[list[str], dict[str, Any]]:
-    waited, measured = in_truth(played.pressure, truth, STATS_EVERY_S, count_cpu=count_cpu)
-    rows = {
-        topic.name: row
-        for topic in played.scenario.topics
-        for row in played.reports[topic.name]["producers"].values()
-    }
-    short, producers = short_of_schedule(rows)
-    return waited + short, measured | {"load_average": played.load_average, "producers": producers}
+GEO = StagedFamily("geo", _start, _series, find_truth)

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from tests.lab.parts import broker_jars, java_binary, prometheus_binary
-from tests.lab.reads.record import record_reads
+from tests.lab.reads.record import READS
 from tests.lab.reads.sets import READS_SETS
 from tests.lab.recorder import Recorder, application
 
@@ -14,12 +14,12 @@ app = application(
     Recorder(
         "reads",
         READS_SETS,
-        record_reads,
+        READS.record,
         lambda: (java_binary(), prometheus_binary(), broker_jars()),
         "a real broker",
         lambda topic: topic.truth.cause,
     ),
-    "Records read budgets that hold dispatch back, on real brokers.",
+    "Records read budgets that limit dispatch, on real brokers.",
 )
 
 if __name__ == "__main__":

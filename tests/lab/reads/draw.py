@@ -1,7 +1,7 @@
 """Scenarios of the read budget drawn by chance: in, a seed; out, a :class:`ReadsScenario`, always the same one.
 
 A read asks for up to 100 entries and takes two delays. With entries of 1 / 100 (or 1 / 200) of the budget one read (or two) is in flight over the
-whole broker, however many topics want to read: that is what holds them. Each alone, without the budget, could read faster than it is published.
+whole broker, however many topics want to read: that is what limits them. Each alone, without the budget, could read faster than it is published.
 """
 
 from __future__ import annotations
@@ -10,7 +10,8 @@ from collections.abc import Callable
 from typing import Any
 
 from tests.lab.drawn.numbers import Draw
-from tests.lab.reads.model import SUBSCRIPTION, TOPIC, ReadsScenario
+from tests.lab.reads.model import SUBSCRIPTION, ReadsScenario
+from tests.lab.staged.model import TOPIC
 
 Fields = dict[str, Any]
 _MB = 2**20
@@ -38,7 +39,7 @@ def _topic(name: str, family: str, about: str, rate_msg: float, size_bytes: int,
     }
 
 
-def _held(d: Draw, budget_mb: int, delay_ms: float) -> list[Fields]:
+def _limited_by_budget(d: Draw, budget_mb: int, delay_ms: float) -> list[Fields]:
     """Topics that together want 1.4 to 1.7 times what the budget lets through."""
     at_once = d.one_of((1, 2)) if budget_mb > 1 else 1
     size_bytes = int(0.97 * budget_mb * _MB / at_once / _READ_ENTRIES) - _ENTRY_EXTRA_BYTES
@@ -114,7 +115,7 @@ def _budget(d: Draw) -> Fields:
         "about": f"Storage is {delay_ms} ms away in each direction, and reads in flight may have {budget_mb} MB.",
         "budget_mb": budget_mb,
         "delay_ms": delay_ms,
-        "topics": [*_held(d, budget_mb, delay_ms), _throttled(d), _slow(d), _healthy(d)],
+        "topics": [*_limited_by_budget(d, budget_mb, delay_ms), _throttled(d), _slow(d), _healthy(d)],
     }
 
 

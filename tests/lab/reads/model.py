@@ -7,17 +7,17 @@ What a topic does at the beginning of the last two are its own steps.
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import ClassVar, Literal
 
-import yaml
 from pydantic import Field, model_validator
 
+from tests.lab.staged.model import TOPIC, StagedScenario, StagedTopic
 from throttlescope.models.throttling.scenario import Intervention, Scenario, Subscription
-from throttlescope.models.throttling.scenario.load import NAME, Producer
+from throttlescope.models.throttling.scenario.load import Producer
 from throttlescope.models.throttling.scenario.model import Model
 from throttlescope.models.throttling.scenario.truth import SIDE_OF_CAUSE, Side
 
-TENANT, TOPIC, SUBSCRIPTION = "reads", "orders", "billing"
+TENANT, SUBSCRIPTION = "reads", "billing"
 
 
 class ReadsTruth(Model):
@@ -37,16 +37,15 @@ class ReadsTruth(Model):
         return self
 
 
-class ReadsTopic(Model):
-    """A topic in a namespace of its own, its subscription, and what happens to them.
+class ReadsTopic(StagedTopic):
+    """A topic, its subscription, and what happens to them.
 
     ``grows_per_s`` is the growth of its backlog during ``cause`` that the rates give, in entries per second; without it the backlog stays below
     ``below_entries``.
     """
 
-    name: str = Field(pattern=NAME)
-    family: str = Field(pattern=r"^[a-z0-9_]+$")
-    about: str
+    tenant: ClassVar[str] = TENANT
+
     producer: Producer
     subscription: Subscription
     cause: tuple[Intervention, ...] = ()
@@ -62,26 +61,14 @@ class ReadsTopic(Model):
         return self
 
     @property
-    def namespace(self) -> str:
-        """Its Pulsar namespace."""
-        return f"{TENANT}/{self.name}"
-
-    @property
-    def full_name(self) -> str:
-        """The topic's name."""
-        return f"persistent://{self.namespace}/{TOPIC}"
+    def rate_msg(self) -> float:
+        """Messages published per second."""
+        return self.producer.rate_msg
 
 
-class ReadsScenario(Model):
+class ReadsScenario(StagedScenario):
     """A broker with a budget of reads in flight, its topics, and what happens to them."""
 
-    format: Literal[1]
-    name: str = Field(pattern=NAME)
-    about: str
-    seed: int
-    kept_aside: bool = False
-    profile: Literal["helm", "default"] = "helm"
-    scrape_interval_s: int = Field(15, ge=1)
     budget_mb: int = Field(ge=1)
     delay_ms: float = Field(gt=0)
     well_s: float = Field(60, gt=0)
@@ -90,10 +77,7 @@ class ReadsScenario(Model):
     topics: tuple[ReadsTopic, ...] = Field(min_length=1)
 
     @model_validator(mode="after")
-    def _references(self) -> ReadsScenario:
-        names = [topic.name for topic in self.topics]
-        if len(set(names)) != len(names):
-            raise ValueError("topics: names must be unique")
+    def _loads_are_scenarios(self) -> ReadsScenario:
         for topic in self.topics:
             self.load(topic)
         return self
@@ -118,21 +102,4 @@ class ReadsScenario(Model):
                     for name, duration_s, steps in states
                 ],
             }
-        )
-
-    @property
-    def duration_s(self) -> float:
-        """Length of the whole timeline."""
-        return self.well_s + self.cause_s + self.relieved_s
-
-    @property
-    def rate_msg(self) -> float:
-        """Messages published per second."""
-        return sum(topic.producer.rate_msg for topic in self.topics)
-
-    def to_yaml(self) -> str:
-        """The text of its file."""
-        body = self.model_dump(mode="json", by_alias=True, exclude_defaults=True, exclude_none=True)
-        return yaml.safe_dump(
-            {"format": self.format, **body}, sort_keys=False, width=130, default_flow_style=None
         )

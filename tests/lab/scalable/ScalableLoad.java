@@ -11,8 +11,10 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.Callable;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
 import org.apache.pulsar.client.api.v5.Message;
 import org.apache.pulsar.client.api.v5.MessageId;
 import org.apache.pulsar.client.api.v5.Producer;
@@ -32,6 +34,7 @@ import org.apache.pulsar.client.api.v5.schema.Schema;
  */
 public final class ScalableLoad {
     private static final ObjectMapper JSON = new ObjectMapper();
+    private static final Duration POLL = Duration.ofMillis(500);
 
     public static void main(String[] arguments) throws Exception {
         JsonNode plan = JSON.readTree(new File(arguments[0]));
@@ -97,7 +100,7 @@ public final class ScalableLoad {
         private void connect() throws Exception {
             for (int number = 0; number < plan.get("consumers").asInt(); number++) {
                 Source source = plan.get("kind").asText().equals("stream") ? stream(number) : queue(number);
-                open.add(source);
+                open.add(source.consumer());
                 daemon(() -> consume(source));
             }
             int inBatch = plan.get("batch_messages").asInt();
@@ -143,11 +146,11 @@ public final class ScalableLoad {
         private void consume(Source source) {
             while (!stopping) {
                 try {
-                    Message<byte[]> message = source.receive();
+                    Message<byte[]> message = source.receive().call();
                     if (message != null) {
                         received.incrementAndGet();
                         process();
-                        source.acknowledge(message.id());
+                        source.acknowledge().accept(message.id());
                         acknowledged.incrementAndGet();
                     }
                 } catch (Exception error) {
@@ -168,38 +171,14 @@ public final class ScalableLoad {
             QueueConsumer<byte[]> consumer = client.newQueueConsumer(Schema.bytes()).topic(topic())
                     .subscriptionName(plan.get("subscription").asText()).consumerName("consumer-" + number)
                     .subscriptionInitialPosition(SubscriptionInitialPosition.EARLIEST).subscribe();
-            return new Source() {
-                public Message<byte[]> receive() throws Exception {
-                    return consumer.receive(Duration.ofMillis(500));
-                }
-
-                public void acknowledge(MessageId id) {
-                    consumer.acknowledge(id);
-                }
-
-                public void close() throws Exception {
-                    consumer.close();
-                }
-            };
+            return new Source(() -> consumer.receive(POLL), consumer::acknowledge, consumer::close);
         }
 
         private Source stream(int number) throws Exception {
             StreamConsumer<byte[]> consumer = client.newStreamConsumer(Schema.bytes()).topic(topic())
                     .subscriptionName(plan.get("subscription").asText()).consumerName("consumer-" + number)
                     .subscriptionInitialPosition(SubscriptionInitialPosition.EARLIEST).subscribe();
-            return new Source() {
-                public Message<byte[]> receive() throws Exception {
-                    return consumer.receive(Duration.ofMillis(500));
-                }
-
-                public void acknowledge(MessageId id) {
-                    consumer.acknowledgeCumulative(id);
-                }
-
-                public void close() throws Exception {
-                    consumer.close();
-                }
-            };
+            return new Source(() -> consumer.receive(POLL), consumer::acknowledgeCumulative, consumer::close);
         }
 
         private String topic() {
@@ -223,9 +202,5 @@ public final class ScalableLoad {
     }
 
     /** A consumer of either kind. */
-    private interface Source extends AutoCloseable {
-        Message<byte[]> receive() throws Exception;
-
-        void acknowledge(MessageId id) throws Exception;
-    }
+    private record Source(Callable<Message<byte[]>> receive, Consumer<MessageId> acknowledge, AutoCloseable consumer) {}
 }

@@ -9,7 +9,7 @@ from tests.lab.parts import SCALABLE_VERSION, broker_jars, java_binary, promethe
 from tests.lab.recorder import Recorder, application
 from tests.lab.scalable.client import compiled_load
 from tests.lab.scalable.model import ScalableTopic
-from tests.lab.scalable.record import record_scalable
+from tests.lab.scalable.record import SCALABLE
 from tests.lab.scalable.sets import SCALABLE_SETS
 
 
@@ -21,7 +21,7 @@ app = application(
     Recorder(
         "scalable",
         SCALABLE_SETS,
-        record_scalable,
+        SCALABLE.record,
         lambda: (java_binary(), prometheus_binary(), broker_jars(SCALABLE_VERSION), compiled_load()),
         "a real broker",
         _truth_of,

@@ -7,22 +7,24 @@ A row of policies is as in :mod:`tests.lab.snapshots`. A scalable topic has no p
 from __future__ import annotations
 
 import json
+import re
 import time
 from collections.abc import Iterable
 from typing import Any
 
 from tests.lab.admin import Admin
-from tests.lab.fleet.play import KEPT_SETTINGS
 from tests.lab.scalable.model import (
     SUBSCRIPTION,
     TENANT,
-    TOPIC,
     ScalableScenario,
     ScalableStep,
     ScalableTopic,
 )
 from tests.lab.snapshots import broker_rows
+from tests.lab.staged.model import TOPIC
+from tests.lab.thinning import thin_policy
 
+_SCALABLE_SETTINGS = re.compile("^scalableTopic")
 _RATES = {"subscription": "subscriptionDispatchRate", "topic": "dispatchRate"}
 _DYNAMIC = {"msg": "dispatchThrottlingRateInMsg", "bytes": "dispatchThrottlingRateInByte"}
 
@@ -74,15 +76,7 @@ def layout(admin: Admin, topic: ScalableTopic) -> dict[int, str]:
 
 def policy_rows(admin: Admin, scenario: ScalableScenario, web_address: str) -> list[dict[str, Any]]:
     """Ask what decides the limits of the scenario's segments, and how its topics are divided."""
-    rows = broker_rows(admin, web_address)
-    for row in rows:
-        if row["scope"] == "broker_configuration_runtime" and row["body"] is not None:
-            kept = {
-                name: value
-                for name, value in json.loads(row["body"]).items()
-                if KEPT_SETTINGS.search(name) or name.startswith("scalableTopic")
-            }
-            row["body"] = json.dumps(kept)
+    rows = [thin_policy(row, _SCALABLE_SETTINGS) for row in broker_rows(admin, web_address)]
     for topic in scenario.topics:
         path = f"/admin/v2/namespaces/{topic.namespace}"
         rows.append(_row(admin, web_address, "namespace", topic.namespace, path))

@@ -1,23 +1,21 @@
 """What a scenario of scalable topics is: in, its parts; out, a checked :class:`ScalableScenario` whose references hold.
 
-All topics of a scenario have the same timeline: ``well``, ``cause``, ``relieved``. What a topic does at the beginning of the last two are its own
-steps; steps of the scenario concern the whole broker. The subject of a truth is a segment. A split or a merge seals segments and makes new
-ones: ``kept`` segments are neither, ``sealed`` ones are the old, ``successors`` the new.
+Steps of the scenario concern the whole broker. The subject of a truth is a segment. A split or a merge seals segments and makes new ones:
+``kept`` segments are neither, ``sealed`` ones are the old, ``successors`` the new.
 """
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import ClassVar, Literal
 
-import yaml
 from pydantic import Field, model_validator
 
-from throttlescope.models.throttling.scenario.load import MAX_MESSAGE_BYTES, NAME
+from tests.lab.staged.model import StagedScenario, StagedTopic
+from throttlescope.models.throttling.scenario.load import MAX_MESSAGE_BYTES
 from throttlescope.models.throttling.scenario.model import Model
 from throttlescope.models.throttling.scenario.truth import SIDE_OF_CAUSE, Side
 
 TENANT = "scalable"
-TOPIC = "orders"
 SUBSCRIPTION = "billing"
 Role = Literal["kept", "sealed", "successors"]
 #: Causes that a script can play, and the side of each.
@@ -95,16 +93,16 @@ class SegmentTruth(Model):
         return self
 
 
-class ScalableTopic(Model):
-    """A scalable topic in a namespace of its own, its load, and what happens to it.
+class ScalableTopic(StagedTopic):
+    """A scalable topic, its load, and what happens to it.
 
     ``segments`` are those of its first layout. ``kind`` is the type of its consumers: queue (Shared on every segment) or stream (Exclusive per
     segment). Each takes ``processing_ms`` for a message. Messages have no keys, so every active segment gets the same share.
     """
 
-    name: str = Field(pattern=NAME)
-    family: str = Field(pattern=r"^[a-z0-9_]+$")
-    about: str
+    tenant: ClassVar[str] = TENANT
+    scheme: ClassVar[str] = "topic"
+
     segments: int = Field(ge=1, le=8)
     kind: Literal["queue", "stream"] = "queue"
     consumers: int = Field(1, ge=1, le=16)
@@ -134,16 +132,6 @@ class ScalableTopic(Model):
         return self
 
     @property
-    def namespace(self) -> str:
-        """Its Pulsar namespace."""
-        return f"{TENANT}/{self.name}"
-
-    @property
-    def full_name(self) -> str:
-        """The topic's name."""
-        return f"topic://{self.namespace}/{TOPIC}"
-
-    @property
     def load(self) -> dict[str, object]:
         """What its clients do, as the load program wants it."""
         names = (
@@ -169,16 +157,9 @@ class ScalableTopic(Model):
         return "sealed" if any(segment in (step.segments or ()) for step in self.cause) else "kept"
 
 
-class ScalableScenario(Model):
+class ScalableScenario(StagedScenario):
     """A broker, its scalable topics, and what happens to them."""
 
-    format: Literal[1]
-    name: str = Field(pattern=NAME)
-    about: str
-    seed: int
-    kept_aside: bool = False
-    profile: Literal["helm", "default"] = "helm"
-    scrape_interval_s: int = Field(15, ge=1)
     well_s: float = Field(180, gt=0)
     cause_s: float = Field(450, gt=0)
     relieved_s: float = Field(390, gt=0)
@@ -187,27 +168,7 @@ class ScalableScenario(Model):
     topics: tuple[ScalableTopic, ...] = Field(min_length=1)
 
     @model_validator(mode="after")
-    def _references(self) -> ScalableScenario:
-        names = [topic.name for topic in self.topics]
-        if len(set(names)) != len(names):
-            raise ValueError("topics: names must be unique")
+    def _steps_concern_the_broker(self) -> ScalableScenario:
         if any(step.level != "broker" for step in (*self.cause, *self.relief)):
             raise ValueError("cause, relief: steps of the scenario concern the broker")
         return self
-
-    @property
-    def duration_s(self) -> float:
-        """Length of the whole timeline."""
-        return self.well_s + self.cause_s + self.relieved_s
-
-    @property
-    def rate_msg(self) -> float:
-        """Messages published per second."""
-        return sum(topic.rate_msg for topic in self.topics)
-
-    def to_yaml(self) -> str:
-        """The text of its file."""
-        body = self.model_dump(mode="json", exclude_defaults=True, exclude_none=True)
-        return yaml.safe_dump(
-            {"format": self.format, **body}, sort_keys=False, width=130, default_flow_style=None
-        )

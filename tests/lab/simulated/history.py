@@ -38,7 +38,7 @@ QUEUE_MSG = 1_000
 
 
 @dataclass(frozen=True)
-class Told:
+class HistorySubscription:
     """One subscription and its topic: a rate by hour and weekday, and what happens at which hour since the start.
 
     Attributes
@@ -78,15 +78,15 @@ class Told:
 _LAST = (DAYS - 1) * 24
 SUBSCRIPTIONS = (
     # A campaign: three times the usual hits the limit for an hour.
-    Told("orders", "billing", 2.5, 0.6, 1.0, 6, 100.0, factors=((_LAST + 9, 3.0), (_LAST + 10, 1.0))),
+    HistorySubscription("orders", "billing", 2.5, 0.6, 1.0, 6, 100.0, factors=((_LAST + 9, 3.0), (_LAST + 10, 1.0))),
     # Two hours in which hardly anything is published.
-    Told("clicks", "analytics", 4.0, 0.5, 1.0, None, 50.0, factors=((_LAST + 14, 0.1), (_LAST + 16, 1.0))),
+    HistorySubscription("clicks", "analytics", 4.0, 0.5, 1.0, None, 50.0, factors=((_LAST + 14, 0.1), (_LAST + 16, 1.0))),
     # A release that makes consumers slow, taken back after three hours.
-    Told("invoices", "mailer", 1.5, 0.3, 0.6, None, 300.0, slower=((_LAST + 4, 6_000.0), (_LAST + 7, 300.0))),
+    HistorySubscription("invoices", "mailer", 1.5, 0.3, 0.6, None, 300.0, slower=((_LAST + 4, 6_000.0), (_LAST + 7, 300.0))),
 )  # fmt: skip
 
 
-def scenario(one: Told, days: int = DAYS) -> Scenario:
+def scenario(one: HistorySubscription, days: int = DAYS) -> Scenario:
     """What is simulated of a subscription; a state an hour."""
     rates = [_rate(one, hour) for hour in range(24 * days)]
     slower = dict(one.slower)
@@ -116,7 +116,7 @@ def scenario(one: Told, days: int = DAYS) -> Scenario:
     )  # fmt: skip
 
 
-def _rate(one: Told, hour: int) -> float:
+def _rate(one: HistorySubscription, hour: int) -> float:
     at = datetime.fromtimestamp(START_MS / 1000, UTC)
     weekday, of_day = (at.weekday() + hour // 24) % 7, hour % 24
     # Least at three in the morning, most at three in the afternoon.
@@ -148,7 +148,7 @@ def recorded(days: int = DAYS) -> Recorded:
     )
 
 
-def _series(one: Told, rows: pa.Table, days: int) -> list[Series]:
+def _series(one: HistorySubscription, rows: pa.Table, days: int) -> list[Series]:
     times_ms = START_MS + PHASE_MS + MINUTE_MS * np.arange(1, days * 24 * 60, dtype=np.int64)
     at = slice(0, len(times_ms))
     topic = {name: str(value) for name, value in one.key.items() if name != "subscription"}

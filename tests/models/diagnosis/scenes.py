@@ -9,8 +9,6 @@ from __future__ import annotations
 from throttlescope.ingest.contracts.vocabulary import LEVELS, UNITS
 from throttlescope.ingest.core.times import MINUTE_MS
 from throttlescope.models.diagnosis.window import SubscriptionKey, Window
-from throttlescope.models.messages.catalogue import render
-from throttlescope.models.messages.stored import unpacked
 
 START_MS = 1_795_000_200_000  # a multiple of five minutes
 KEY = SubscriptionKey("prod", "acme/shop", "persistent://acme/shop/orders", 3, "billing")
@@ -221,21 +219,3 @@ def _row(i: int, given: dict) -> dict:
 def growing(start: float, per_s: float, minutes: int = 5) -> list[float]:
     """A backlog that grows evenly, at the ends of the minutes."""
     return [start + per_s * 60 * (i + 1) for i in range(minutes)]
-
-
-def with_sentences(row: dict) -> dict:
-    """A row of ``verdicts`` whose messages are rendered, in the other language.
-
-    Quiet windows that say the same share one message of the fast path, which has the values of the first of them before rounding.
-    """
-    messages = row["messages"]
-    return {
-        **row,
-        "messages": {
-            "why": render(unpacked(messages["why"]), "zh"),
-            **{
-                name: [render(unpacked(one), "zh") for one in messages[name]]
-                for name in ("evidence", "missing_evidence", "contributing")
-            },
-        },
-    }

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.examples import examples
-from tests.models.diagnosis.scenes import HEALTHY, KEY, START_MS, growing, scene, with_sentences
+from tests.models.diagnosis.scenes import HEALTHY, KEY, START_MS, growing, scene
 from tests.models.diagnosis.test_cases import CASES, UP, sub
 from tests.models.diagnosis.test_properties import a_window
 from throttlescope.ingest.contracts import TABLES
@@ -53,7 +53,7 @@ def compare(
     by_place = {place(row): row for row in wanted}
     judged = answer.verdicts.to_pylist()
     for row in judged:
-        assert with_sentences(row) == with_sentences(by_place[place(row)])
+        assert row == by_place[place(row)]
     left = [(*key, at_ms) for key, starts_ms in answer.left for at_ms in starts_ms]
     # Each window once, here or there.
     assert sorted([*map(place, judged), *left]) == sorted(by_place)

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from tests.lab.processes import free_port, running_process, wait_until_ready
 
-REPOSITORY = Path(__file__).resolve().parents[3]
+REPOSITORY = Path(__file__).resolve().parents[2]
 _CHUNK_BYTES = 16_384
 #: What may be on its way in one direction of one connection before the sender has to wait.
 _WINDOW_CHUNKS = 256
@@ -53,7 +53,7 @@ def running_network(
 ) -> Iterator[Network]:
     """Run a network to ``host:port`` for the length of the context; it forwards at full speed until it is shaped."""
     own_port, log_file = own_port or free_port(host), scratch_dir / "network.log"
-    command = [sys.executable, "-m", "tests.lab.geo.network", host, str(own_port), host, str(port)]
+    command = [sys.executable, "-m", "tests.lab.network", host, str(own_port), host, str(port)]
     with running_process(
         command,
         log_file,
