@@ -13,7 +13,7 @@ from tests.judges import pulsar, query_engines
 
 @dataclass(frozen=True)
 class Finding:
-    """What a judge found, and the subject of the commit that mended it, or why nothing had to be."""
+    """What a judge found, and the commit that mended it, or why nothing had to be."""
 
     text: str
     mended: str
@@ -42,11 +42,11 @@ JUDGES = (
         (
             Finding(
                 "The classic limiter starts its timer at a change of policy that comes before the first charge; ours waited for the charge.",
-                "The classic limiter's timer starts at a policy change, as Pulsar's does",
+                "caaebb2f",
             ),
             Finding(
                 "The compiled form left 64 bits where rate times period does: 10 GB an hour with a period of an hour. Pulsar's own classes do not.",
-                "The compiled limiter refills beyond 64 bits",
+                "caaebb2f",
             ),
             Finding(
                 "Pulsar 4.0.7's own token bucket wraps around where the nanoseconds since the last refill times the rate reach 2^63 (at 100 MB/s "
