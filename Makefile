@@ -22,7 +22,7 @@ COMPILE := pip compile -q --universal --python-version 3.11 --generate-hashes --
 	--custom-compile-command "make lock"
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo serve test test-with-broker test-without-broker test-long test-airflow test-cluster test-backfill test-storage test-lab faults soak check audit format docs accuracy conformance fuzz lab bench screenshots golden translations notebooks parts airflow-env lock clean site wheel chart
+.PHONY: help setup demo serve test test-with-broker test-without-broker test-long test-airflow test-cluster test-backfill test-storage test-lab judges faults soak check audit format docs accuracy conformance fuzz lab bench screenshots golden translations notebooks parts airflow-env lock clean site wheel chart
 
 help: ## print this list
 	@awk -F ':[^#]*## ' '/^[a-z][a-z-]*:.*## / {printf "  \033[1m%-12s\033[0m %s\n", $$1, $$2}' Makefile
@@ -92,6 +92,9 @@ test-backfill: setup parts ## backfills at length: killed while they read and co
 
 test-lab: setup parts ## brokers of other versions, alone and as a cluster: Pulsar 4.0.1, 4.0.7 and 5.0.0-M1; their jars are fetched
 	@THROTTLESCOPE_REQUIRE=broker $(BIN)/python -m pytest -q --durations=12 tests/test_lab_versions.py $(PYTEST_ARGS)
+
+judges: setup parts ## let what nobody here wrote judge: fetches other projects' tests and classes, and writes docs/accuracy/outside.md (JUDGES="NAME ...")
+	@$(BIN)/python -m tests.judges $(JUDGES)
 
 faults: setup parts ## break everything on purpose, with a seed, and print what came of it (FAULTS="STUDY ... --seed N --instants N")
 	@$(BIN)/python -m tests.faults $(FAULTS)

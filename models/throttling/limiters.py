@@ -71,11 +71,10 @@ class WindowWithDebt:
         self.used += amount
 
     def change(self, rate: int, period_us: int, now_us: int) -> None:
-        """A policy update: a new rate and a restarted timer; what was used stays used."""
+        """A policy update: a new rate and a timer that starts now, also before any charge; what was used stays used."""
         self._tick(now_us)
         self.rate, self.period_us = rate, period_us
-        if self.next_tick_us is not None:
-            self.next_tick_us = now_us + period_us
+        self.next_tick_us = now_us + period_us
 
     def balance(self) -> int:
         """Tokens as they are, for a table; negative is debt."""

@@ -24,13 +24,33 @@ from throttlescope.models.throttling.kernel.rows import dispatcher_at
 SLOT_US = 16_000
 
 
+_MOST = (1 << 63) - 1
+_DIGIT = 1 << 16
+
+
 @compiled
 def _grown(elapsed, rate, period):
-    """Tokens of a time and what is left of it, without leaving 64 bits."""
+    """Tokens of a time and what is left of it, without leaving 64 bits: 10 GB an hour times the microseconds of an hour would."""
     whole = elapsed // period
     part = elapsed - whole * period
-    tokens = part * rate // period
-    return whole * rate + tokens, part - tokens * period // rate
+    if part <= _MOST // rate:
+        tokens = part * rate // period
+        left = part * rate - tokens * period
+    else:
+        tokens, left = _long_division(part, rate, period)
+    return whole * rate + tokens, -(-left // rate)
+
+
+@compiled
+def _long_division(part, rate, period):
+    """Quotient and rest of ``part * rate`` by ``period``, digit by digit of 16 bits; ``part`` is below ``period``, which is below 2^46."""
+    tokens, left = 0, 0
+    for shift in (48, 32, 16, 0):
+        left = left * _DIGIT + part * ((rate >> shift) & (_DIGIT - 1))
+        digit = left // period
+        tokens = tokens * _DIGIT + digit
+        left -= digit * period
+    return tokens, left
 
 
 @compiled
@@ -126,8 +146,7 @@ def renew(a, meter, engine, configured, relative, average, period, now, fresh):
         _tick_window(a, meter, engine, now)
         a[meter + M.RATE] = rate
         a[meter + M.PERIOD_US] = period
-        if a[meter + M.ANCHOR_AT] != NEVER:
-            a[meter + M.ANCHOR_AT] = now + period
+        a[meter + M.ANCHOR_AT] = now + period
         return
     a[meter + M.RATE] = rate
     a[meter + M.PERIOD_US] = period

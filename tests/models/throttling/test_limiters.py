@@ -82,6 +82,15 @@ def test_a_keeps_use_through_a_change():
     assert meter.available(2_900_000) == 20
 
 
+def test_a_change_starts_the_timer():
+    """Also before the first charge, which would start it otherwise."""
+    meter = WindowWithDebt(10, S)
+    meter.change(20, S, 300_000)
+    meter.charge(20, 1_200_000)
+    assert meter.available(1_299_999) == 0
+    assert meter.available(1_300_000) == 20
+
+
 def test_b_shows_balance_of_slot_start():
     meter = SlotBucket(100, S)
     assert meter.available(0) == 100

@@ -57,7 +57,7 @@ def _corpus(options: argparse.Namespace) -> None:
 
     print(corpus.HEAD, flush=True)
     result = corpus.run(
-        options.checkout,
+        options.checkout / corpus.FOLDER,
         only=options.file,
         laws=not options.no_laws,
         through_lake=options.through == "lake",

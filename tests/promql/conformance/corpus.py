@@ -24,18 +24,19 @@ _INFO = re.compile(r"\binfo\s*\(")
 
 
 def run(
-    checkout: Path,
+    folder: Path,
     *,
     only: str = "",
+    most: int | None = None,
     laws: bool = True,
     through_lake: bool = False,
     say: Callable[[str], None] = print,
 ) -> dict:
-    """Run all files of a checkout; returns what the page and the table are made of."""
+    """Run the ``.test`` files of a folder, the first ``most`` of them or all; returns what the page and the table are made of."""
     started = time.monotonic()
-    files = sorted(path for path in (checkout / FOLDER).glob("*.test") if only in path.stem)
+    files = sorted(path for path in folder.glob("*.test") if only in path.stem)[:most]
     if not files:
-        raise SystemExit(f"no .test files in {checkout / FOLDER}")
+        raise SystemExit(f"no .test files in {folder}")
     evals: list[dict] = []
     with ServerEngine() as theirs:
         version = theirs.version()

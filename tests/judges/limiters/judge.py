@@ -1,0 +1,63 @@
+"""Pulsar's limiters as a judge of the simulator's. In: versions, a seed, a number of operations. Out: the differences, and which are explained.
+
+One difference is explained: before 4.2, Pulsar multiplies a waiting time by a rate in 64 bits, and what is larger wraps around. The simulator
+computes what later versions compute.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from tests.judges.limiters.operations import NEW, UPDATE, draw_operations
+from tests.judges.limiters.play import CLASSES, play_kernel, play_pulsar, play_twin
+
+VERSIONS = ("4.0.7", "4.2.4", "5.0.0-M1")
+#: Versions whose products wrap around.
+WRAPPING = ("4.0.7",)
+#: Operations that are played at once: what they leave takes about 100 bytes each, three times.
+_BATCH = 100_000
+
+
+def run(
+    versions: tuple[str, ...] = VERSIONS, *, operations: int = 1_000_000, seed: int = 1
+) -> Iterator[dict]:
+    """Judge each class of each version; yields one result for each."""
+    for engine, name in CLASSES.items():
+        counts = {version: {"operations": 0, "twin": 0, "kernel": 0, "explained": 0} for version in versions}
+        for batch, start in enumerate(range(0, operations, _BATCH)):
+            played = draw_operations(seed + batch, min(_BATCH, operations - start))
+            forms = {"twin": play_twin(engine, played), "kernel": play_kernel(engine, played)}
+            for version in versions:
+                pulsar = play_pulsar(version, engine, played)
+                wrapped = wrapped_meters(engine, version, played, forms["twin"])
+                counts[version]["operations"] += len(played)
+                counts[version]["explained"] += int((wrapped & (pulsar != forms["twin"]).any(axis=2)).sum())
+                for form, states in forms.items():
+                    counts[version][form] += len(differences(pulsar, states, wrapped))
+        for version in versions:
+            yield {"class": name, "engine": engine, "version": version, "seed": seed, **counts[version]}
+
+
+def differences(pulsar: np.ndarray, ours: np.ndarray, explained: np.ndarray) -> np.ndarray:
+    """Operations after which an answer or a state differs, except those of meters whose difference is explained."""
+    return np.flatnonzero(((pulsar != ours).any(axis=2) & ~explained).any(axis=1))
+
+
+def wrapped_meters(engine: str, version: str, operations: np.ndarray, twin: np.ndarray) -> np.ndarray:
+    """Meters in which a product has left 64 bits since they were made, by operation."""
+    wrapped = np.zeros((len(operations), 2), bool)
+    if engine != "C" or version not in WRAPPING:
+        return wrapped
+    for meter in range(2):
+        rate, beyond = 0, False
+        anchors, rests = twin[:, meter, 3].tolist(), twin[:, meter, 4].tolist()
+        for index, operation in enumerate(operations.tolist()):
+            if operation[0] in (NEW, UPDATE):
+                rate, beyond = operation[2 + meter], False
+            elif rate > 0 and anchors[index] != anchors[index - 1]:
+                elapsed_ns = operation[1] - anchors[index - 1] + rests[index - 1]
+                beyond |= elapsed_ns * rate >= 1 << 63
+            wrapped[index, meter] = beyond
+    return wrapped

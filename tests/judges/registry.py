@@ -1,0 +1,121 @@
+"""The judges: what each one judges, how it is run, what it found. In: nothing. Out: records, in the order of the page.
+
+What was found is written by hand, next to the commit that mended it; figures are not: they are in ``results/``, written by a run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from tests.judges import pulsar, query_engines
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What a judge found, and the commit that mended it, or why nothing had to be."""
+
+    text: str
+    mended: str
+
+
+@dataclass(frozen=True)
+class Judge:
+    """A judge from outside: its name as the page says it, what it judges, and how it is run."""
+
+    key: str
+    name: str
+    judges: str
+    #: Runs it, and returns the version it ran, a figure and details; None where nothing can be run here.
+    run: Callable[[int | None], dict] | None
+    findings: tuple[Finding, ...] = ()
+    #: Why there is no figure; said only where there is none.
+    missing: str = ""
+
+
+JUDGES = (
+    Judge(
+        "pulsar-limiters",
+        "Pulsar's limiter classes, from the broker's jars",
+        "the simulator's limiters, readable and compiled",
+        pulsar.run,
+        (
+            Finding(
+                "The classic limiter starts its timer at a change of policy that comes before the first charge; ours waited for the charge (821 of 20,000 operations in the first run).",
+                "caaebb2f",
+            ),
+            Finding(
+                "The compiled form left 64 bits where rate times period does: 10 GB an hour with a period of an hour. Pulsar's own classes from 4.2 on do not (1,440 of 20,000 operations, in nanoseconds).",
+                "caaebb2f",
+            ),
+            Finding(
+                "Pulsar 4.0.7's own token bucket wraps around where the nanoseconds since the last refill times the rate reach 2^63 (at 100 MB/s "
+                "after 92 s without a read): the refill is wrong.",
+                "left as it is: 4.2.4 and 5.0.0-M1 compute what the simulator does",
+            ),
+        ),
+    ),
+    Judge(
+        "mimir-tests",
+        "Mimir's query-engine tests (`pkg/streamingpromql/testdata/ours`)",
+        "PromQL, through a lake of 16 shards",
+        query_engines.run_mimir,
+        missing="not run yet: `make judges JUDGES=mimir-tests`",
+    ),
+    Judge(
+        "promql-engine-tests",
+        "promql-engine's tests (thanos-io)",
+        "PromQL",
+        None,
+        missing="not run: its cases are Go literals; its `.test` files are Prometheus' own, which [the page on PromQL](promql.md) covers",
+    ),
+    Judge(
+        "delta-acceptance",
+        "Delta acceptance tables (DAT), delta-spark, DuckDB's reader",
+        "the lake",
+        None,
+        missing="not run. That Arrow, DuckDB and Spark read the same rows of our lake is tested under faults (`tests/faults/readers.py`)",
+    ),
+    Judge(
+        "nab",
+        "NAB (numenta), its scorer and labels",
+        "the anomaly detector",
+        None,
+        missing="not run; the data and the scorer can be had",
+    ),
+    Judge(
+        "pint",
+        "promtool with all lints, pint",
+        "the exported rules",
+        None,
+        missing="pint not run: its source can be had and has to be built. `promtool check rules --lint=all --lint-fatal` runs in the tests",
+    ),
+    Judge(
+        "mimir-benchmarks",
+        "Mimir's benchmark queries (`benchmarks.go`)",
+        "PromQL's speed",
+        None,
+        missing="not measured: it needs an idle machine",
+    ),
+    Judge(
+        "pulsar-scenarios",
+        "Pulsar's performance scenarios",
+        "the diagnosis",
+        None,
+        missing="not recorded: it needs an idle machine",
+    ),
+    Judge(
+        "zap",
+        "OWASP ZAP's baseline rules",
+        "API and pages",
+        None,
+        missing="not run: whether it can be had was not tried",
+    ),
+    Judge(
+        "first-reading",
+        "A first reading with nothing but the README",
+        "installation, first diagnosis, an incident",
+        None,
+        missing="not done",
+    ),
+)
