@@ -42,7 +42,13 @@ def look_at(lake: str) -> tuple[str, ...]:
 
 
 def _as_error(exit_code: int, what: str, **parts: str | None) -> Exception:
-    from throttlescope.ingest.core.errors import EXIT_INPUT, EXIT_UNREACHABLE, InputError, SourceError, ThrottlescopeError
+    from throttlescope.ingest.core.errors import (
+        EXIT_INPUT,
+        EXIT_UNREACHABLE,
+        InputError,
+        SourceError,
+        ThrottlescopeError,
+    )
 
     kinds = {EXIT_INPUT: InputError, EXIT_UNREACHABLE: SourceError}
     return kinds.get(exit_code, ThrottlescopeError)(what, **parts)

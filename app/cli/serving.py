@@ -32,6 +32,7 @@ def start_server(options: CommandOptions) -> None:
     """
     from throttlescope.app.log import tell
     from throttlescope.app.server.app import Live, serve
+    from throttlescope.app.server.security.hosts import check_host_name
     from throttlescope.app.server.security.login import AccessControl
     from throttlescope.app.server.security.users import read_users
     from throttlescope.ingest.core.regex import compile_pattern
@@ -42,7 +43,7 @@ def start_server(options: CommandOptions) -> None:
         users,
         given["user_header"],
         tuple(given["proxy"] or AccessControl.proxies),
-        tuple(given["external_host"] or ()),
+        tuple(check_host_name(name) for name in given["external_host"] or ()),
     )
     if users is not None:
         read_users(users)
