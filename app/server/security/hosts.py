@@ -16,7 +16,6 @@ from flask import Flask, Response, request
 from throttlescope.ingest.core.errors import InputError
 from throttlescope.models.messages.catalogue import sentence
 
-LOOPBACK_NAMES = ("127.0.0.1", "localhost", "[::1]", "::1")
 _NAME = re.compile(r"\.?[\w-]+(\.[\w-]+)*\.?")
 
 
@@ -28,7 +27,12 @@ def check_host_name(name: str) -> str:
     InputError
         It is an address of a page, or has a port.
     """
-    if not _NAME.fullmatch(name):
+    try:
+        is_name = _NAME.fullmatch(name) is not None and bool(_normal(name))
+    except UnicodeError:
+        # A part of it is longer than a name may be.
+        is_name = False
+    if not is_name:
         raise InputError(
             "--external-host is not a host name", got=name, expected="a name such as scope.example, without scheme, port and path"
         )  # fmt: skip
@@ -44,7 +48,7 @@ def admit_hosts(server: Flask, host: str, external_hosts: Collection[str]) -> No
         Where the server listens. On loopback it answers for loopback names only, and for ``external_hosts``. On any other address the
         ``external_hosts`` say for which names it answers, next to ``localhost`` and every address; without them it answers for all.
     """
-    on_loopback = host in LOOPBACK_NAMES
+    on_loopback = _is_loopback(host)
     if not on_loopback and not external_hosts:
         return
     names = {_normal(name) for name in ("localhost", host, *external_hosts)}
@@ -67,6 +71,13 @@ def admit_hosts(server: Flask, host: str, external_hosts: Collection[str]) -> No
         return (
             None if known else Response(sentence("server.refused.unknown_host"), 400, mimetype="text/plain")
         )
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return _normal(host) == "localhost"
 
 
 def _normal(name: str) -> str:

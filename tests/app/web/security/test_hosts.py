@@ -32,6 +32,8 @@ def answered(listens_on, external_hosts, asked):
             ["scope.example", PODS_ADDRESS, "localhost.example", "127.0.0.1.example", "[::2]"],
         ),
         ("::1", (), ["[::1]:8050", "localhost"], ["scope.example"]),
+        ("127.0.0.2", (), ["127.0.0.2:8050", "localhost"], ["scope.example", PODS_ADDRESS]),
+        ("localhost", (), ["127.0.0.1:8050", "localhost"], ["scope.example", PODS_ADDRESS]),
         (
             "127.0.0.1", ("scope.example",), ["scope.example", "Scope.Example:443", "localhost"],
             ["a.scope.example", "evil-scope.example", PODS_ADDRESS],
@@ -58,7 +60,15 @@ def test_malformed_host_is_refused():
 
 
 @pytest.mark.parametrize(
-    "name", ["https://scope.example", "scope.example:443", "scope.example/path", "", "*.example"]
+    "name",
+    [
+        "https://scope.example",
+        "scope.example:443",
+        "scope.example/path",
+        "",
+        "*.example",
+        f"{'a' * 64}.example",
+    ],
 )
 def test_address_is_no_host_name(name):
     with pytest.raises(InputError, match="without scheme, port and path"):
