@@ -183,6 +183,7 @@ def test_machine_without_java_gets_one_line(installed, tmp_path):
 
 
 @pytest.mark.study
+@pytest.mark.timeout(1800)
 def test_empty_environment_gets_to_verdicts(wheel, tmp_path):
     """One command that installs, one that reads: with the packages that the wheel names, and none of a developer's."""
     environment = environment_with(tmp_path / "caches")

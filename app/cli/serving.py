@@ -8,20 +8,16 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
+
+from throttlescope.app.cli.served_lake import SERVED_TABLES, look_at
 
 if TYPE_CHECKING:
-    from multiprocessing.connection import Connection
-
     from throttlescope.app.cli.settings import CommandOptions
     from throttlescope.app.services.promql.concurrency import QueryLimits
     from throttlescope.ingest.core.lake_address import LakeAddress
 
-_Found = TypeVar("_Found")
-
-_SERVED = ("verdicts", "samples")
 _LOOK_EVERY_S = 2.0
 
 
@@ -36,6 +32,7 @@ def start_server(options: CommandOptions) -> None:
     """
     from throttlescope.app.log import tell
     from throttlescope.app.server.app import Live, serve
+    from throttlescope.app.server.security.hosts import check_host_name
     from throttlescope.app.server.security.login import AccessControl
     from throttlescope.app.server.security.users import read_users
     from throttlescope.ingest.core.regex import compile_pattern
@@ -46,7 +43,7 @@ def start_server(options: CommandOptions) -> None:
         users,
         given["user_header"],
         tuple(given["proxy"] or AccessControl.proxies),
-        tuple(given["external_host"] or ()),
+        tuple(check_host_name(name) for name in given["external_host"] or ()),
     )
     if users is not None:
         read_users(users)
@@ -109,72 +106,14 @@ def _served_tables(lake: LakeAddress, wait_ms: int) -> tuple[str, ...]:
             expected="a lake",
             fix="make one with throttlescope run --lake DIR, or try throttlescope demo",
         )
-    _elsewhere(_check_formats, str(lake.absolute()))
     return tables
 
 
 def _tables_there(lake: LakeAddress) -> tuple[str, ...]:
-    """Which of the served tables a lake has; none of them is opened."""
-    if not lake.is_remote:
-        return tuple(table for table in _SERVED if Path(lake, table, "_delta_log").is_dir())
-    return _elsewhere(_tables_in_store, str(lake))
-
-
-def _elsewhere(look: Callable[[str], _Found], lake: str) -> _Found:
-    """What another process finds: threads of the libraries that read a lake do not survive the fork that makes the workers.
-
-    It is forked as they are. A pool, or a process that is spawned, would leave a tracker of resources behind, whose end the server's
-    own end trips over.
-    """
-    import multiprocessing
-
-    context = multiprocessing.get_context("fork")
-    answers, sending = context.Pipe(duplex=False)
-    process = context.Process(target=_answer, args=(look, lake, sending))
-    process.start()
-    sending.close()
-    try:
-        found = answers.recv()
-    except EOFError:
-        found = RuntimeError(f"the process that looks at {lake} ended without an answer")
-    process.join()
-    if isinstance(found, Exception):
-        raise found
-    return found
-
-
-def _answer(look: Callable[[str], _Found], lake: str, sending: Connection) -> None:
-    try:
-        sending.send(look(lake))
-    except Exception as error:
-        sending.send(error)
-
-
-def _tables_in_store(lake: str) -> tuple[str, ...]:
-    from throttlescope.ingest.lake.open_storage import storage_of
-
-    storage = storage_of(lake)
-    return tuple(
-        table
-        for table in _SERVED
-        if storage.exists(f"{table}/_delta_log/{0:020d}.json") or storage.list(f"{table}/_delta_log")
-    )
-
-
-def _check_formats(lake: str) -> None:
-    """Raise where a table has another format. Other faults may pass while the server runs: ``/-/ready`` is about them."""
-    from throttlescope.ingest.contracts import TABLES
-    from throttlescope.ingest.core.errors import InputError
-    from throttlescope.ingest.lake import Lake
-
-    opened = Lake(lake)
-    for table in TABLES:
-        try:
-            opened.version(table)
-        except InputError:
-            raise
-        except Exception:  # noqa: S112
-            continue
+    # A folder that is still empty is looked at again and again, and for that no process is needed.
+    if not lake.is_remote and not any(Path(lake, table, "_delta_log").is_dir() for table in SERVED_TABLES):
+        return ()
+    return look_at(str(lake.absolute()))
 
 
 def serve_in_place(lake: LakeAddress, *, port: int) -> None:

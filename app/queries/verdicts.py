@@ -202,13 +202,24 @@ def check_cause(cause: str) -> None:
         )
 
 
-def _rows(lake: Lake, query: str, values: dict[str, Any]) -> list[dict[str, Any]]:
+def require_verdicts(lake: Lake) -> None:
+    """Refuse a lake that has none, such as a mistyped one.
+
+    Raises
+    ------
+    InputError
+        There are no verdicts, or they have another format.
+    """
     if lake.version("verdicts") is None:
         raise InputError(
             "There are no verdicts in this lake",
             got=lake.root,
-            fix="make some with throttlescope run --lake DIR",
+            fix="make some with throttlescope run --lake DIR, or correct --lake",
         )
+
+
+def _rows(lake: Lake, query: str, values: dict[str, Any]) -> list[dict[str, Any]]:
+    require_verdicts(lake)
     with (
         naming_missing("signals", lake.files("signals")),
         naming_missing("verdicts", lake.files("verdicts")),

@@ -24,6 +24,7 @@ from throttlescope.app.server.metrics.routes import metrics_blueprint
 from throttlescope.app.server.rest.routes import rest_blueprint
 from throttlescope.app.server.security.bodies import bound_bodies
 from throttlescope.app.server.security.headers import protect
+from throttlescope.app.server.security.hosts import admit_hosts
 from throttlescope.app.server.security.login import OPEN_ACCESS, AccessControl, guard
 from throttlescope.app.services.promql.concurrency import ConcurrencyLimit, QueryLimits
 from throttlescope.app.services.promql.lake_queries import LakeQueries
@@ -42,7 +43,6 @@ from throttlescope.ingest.lake.cached_lake import RememberingLake
 from throttlescope.models.messages.language import HTML_CODES, current
 
 LOOPBACK = "127.0.0.1"
-LOOPBACK_NAMES = (LOOPBACK, "localhost", "[::1]", "::1")
 PORT = 8050
 #: Name of the pages' reader among the application's extensions.
 READER = "throttlescope-reader"
@@ -88,8 +88,8 @@ def create_app(
     lake_path : str or Path
         The lake's folder. An empty one gives pages that say what to do.
     host : str
-        Where it will listen. On loopback only requests for a loopback name are answered, so that a
-        foreign web page cannot reach the app through a name that it points to this machine.
+        Where it will listen. It decides for which host names requests are answered: see
+        :func:`~throttlescope.app.server.security.hosts.admit_hosts`.
     limits : QueryLimits
         What the HTTP API's queries may take in this process.
     cors_origin : str
@@ -116,8 +116,7 @@ def create_app(
         # Plain text and no scripts in it; the browser needs the width for small screens.
         meta_tags=[{"name": "viewport", "content": "width=device-width, initial-scale=1"}],
     )
-    if host in LOOPBACK_NAMES:
-        app.server.config["TRUSTED_HOSTS"] = [*LOOPBACK_NAMES, *access.external_hosts]
+    admit_hosts(app.server, host, access.external_hosts)
     bound_bodies(app.server)
     count_requests(app.server)
     request_language.register(app.server)

@@ -13,7 +13,10 @@ import pytest
 from tests.app.api.serving import serving
 from tests.app.lake_of_verdicts import lake_with, verdict
 from tests.lab.processes import free_port
+from throttlescope.app.cli.served_lake import look_at
 from throttlescope.ingest.contracts import TABLES
+from throttlescope.ingest.core.errors import InputError
+from throttlescope.ingest.lake import Lake
 
 pytestmark = [pytest.mark.long, pytest.mark.timeout(180)]
 
@@ -50,6 +53,35 @@ def test_lake_of_another_format_is_refused(tmp_path, monkeypatch):
     )
     assert "Fix: upgrade throttlescope" in line
     assert content(tmp_path) == before
+
+
+def test_lake_is_looked_at_from_process_with_threads(tmp_path, monkeypatch):
+    """Threads of ours, some of them in the middle of a read, and those that Delta's library started: a fork would inherit its locks."""
+    lake_with(tmp_path / "lake", [verdict(0)])
+    with monkeypatch.context() as later:
+        later.setitem(TABLES, "verdicts", replace(TABLES["verdicts"], format_version=2))
+        lake_with(tmp_path / "newer", [verdict(0)])
+    ended, read = threading.Event(), threading.Barrier(3)
+
+    def reading():
+        read.wait(60)
+        while not ended.is_set():
+            assert Lake(tmp_path / "lake").read("verdicts").num_rows == 1
+
+    readers = [threading.Thread(target=reading, daemon=True) for _ in range(2)]
+    for reader in readers:
+        reader.start()
+    try:
+        read.wait(60)
+        assert look_at(str(tmp_path / "lake")) == ("verdicts",)
+        with pytest.raises(InputError, match="written by a newer version; got format 2"):
+            look_at(str(tmp_path / "newer"))
+        assert look_at(str(tmp_path / "none")) == ()
+        assert all(reader.is_alive() for reader in readers)
+    finally:
+        ended.set()
+        for reader in readers:
+            reader.join(60)
 
 
 def test_empty_lake_is_waited_for(tmp_path):

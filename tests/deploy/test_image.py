@@ -17,6 +17,7 @@ import pytest
 from deltalake import DeltaTable
 
 from tests.deploy.image import build, command_in, context_files, instructions
+from tests.distribution import READ
 from tests.lab.processes import log_tail, running_process
 from throttlescope.ingest.lake.formats import FORMAT_PROPERTY
 
@@ -87,12 +88,13 @@ def test_context_holds_what_is_copied():
     context = {str(path) for path in context_files(ROOT, ignored)}
     tops = {path.split("/")[0] for path in context}
     assert tops == {
-        "LICENSE", "README.md", "app", "deploy", "ingest", "models", "pyproject.toml", "requirements.lock", "setup.py", "transforms",
+        "LICENSE", "README.md", "app", "deploy", "docs", "ingest", "models", "pyproject.toml", "requirements.lock", "setup.py", "transforms",
     }  # fmt: skip
     assert {path for path in context if path.startswith("deploy/")} == {"deploy/requirements.lock"}
+    assert {path for path in context if path.startswith("docs/")} == {"docs/reference/throttlescope.1"}
     assert not any(path.endswith(".pyc") for path in context)
     copied = [word for value in values("COPY") if "--from" not in value for word in value.split()[:-1]]
-    assert copied
+    assert set(READ) <= set(copied), "the wheel is built from all of it"
     for name in copied:
         assert any(path == name or path.startswith(f"{name}/") for path in context), name
 

@@ -156,7 +156,10 @@ def test_links_lead_to_places_of_the_site(link, place, tmp_path):
             lambda source: (source / "guides" / "lost.md").write_text("# Lost\n"),
             "lost.md: WARNING: document isn't included",
         ),
-        (lambda source: _append(source, "[a](sql.md#nowhere)"), "cross-reference target not found"),
+        (
+            lambda source: _append(source, "[a](sql.md#nowhere)"),
+            "local id not found in doc 'guides/sql': 'nowhere'",
+        ),
         (lambda source: _append(source, "[a](nowhere.md)"), "cross-reference target not found"),
         (lambda source: _append(source, "```mermaid\nflowchart LR\n```"), "No picture of this diagram"),
     ],

@@ -56,9 +56,11 @@ def send(
     when the command is repeated. Exit code 4: a channel did not accept its messages, and the next call tries again.
     """
     from throttlescope.app.cli.tables.notify import write_outcomes
+    from throttlescope.app.queries.verdicts import require_verdicts
 
     options = CommandOptions(context)
     notifier = notifier_of(options, options.settings(), to)
+    require_verdicts(notifier.lake)
     write_outcomes(notifier.notify(None if cluster is None else [cluster], dry_run=dry_run), options)
 
 

@@ -95,7 +95,8 @@ ExternalHost = Annotated[
     typer.Option(
         "--external-host",
         metavar="NAME",
-        help="Host name that a proxy on loopback sends, such as scope.example. Repeat for more.",
+        help="Host name that users type, such as scope.example, or .example for all below it; requests for other names are refused. "
+        "Repeat for more. Default: only this machine's names on loopback, all names with --allow-remote.",
         show_default=False,
     ),
 ]

@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BaseModel, Field
 
+from throttlescope.app.queries.verdicts import require_verdicts
 from throttlescope.app.server.mcp import answers
 from throttlescope.app.server.mcp.limits import McpLimits
 from throttlescope.app.services.promql.errors import ApiError
-from throttlescope.ingest.core.errors import InputError, ThrottlescopeError
+from throttlescope.ingest.core.errors import ThrottlescopeError
 from throttlescope.ingest.core.extras import require_extra
 
 if TYPE_CHECKING:
@@ -55,12 +56,7 @@ def serve_stdio(lake: Lake, limits: McpLimits) -> None:
     """
     server = make_server(lake, limits)
     # A wrong --lake is said at once, not at the first call.
-    if lake.version("verdicts") is None:
-        raise InputError(
-            "There are no verdicts in this lake",
-            got=lake.root,
-            fix="make some with throttlescope run --lake DIR, or correct --lake",
-        )
+    require_verdicts(lake)
     server.run("stdio")
 
 

@@ -44,7 +44,7 @@ class AccessControl:
     proxies : tuple of str
         Addresses or networks from which that header is trusted.
     external_hosts : tuple of str
-        Host names that a proxy uses, in addition to this machine's own.
+        Host names that users type: requests for others are refused, but for this machine's own.
 
     Raises
     ------

@@ -42,6 +42,9 @@ SENTENCES = {
     "server.refused.wrong_password": "Unknown name or wrong password.",
     "server.refused.not_the_proxy": "This server accepts requests from its proxy only.",
     "server.refused.no_user": "The proxy must name exactly one person in {header}.",
+    "server.refused.unknown_host": (
+        "This server does not answer for this host name. To allow a name, start it with --external-host NAME."
+    ),
     "server.refused.too_large": "The request is too large: its body has more than {bytes} bytes ({mebibytes} MiB).",
     # A downloaded notebook: its heading, and comments of its cells.
     "server.notebook.subscription": "A subscription's backlog",

@@ -30,6 +30,7 @@ SENTENCES = {
     "server.refused.wrong_password": "用户名未知或密码错误。",
     "server.refused.not_the_proxy": "该服务器只接受来自其代理的请求。",
     "server.refused.no_user": "代理必须在 {header} 中指明恰好一个用户。",
+    "server.refused.unknown_host": "该服务器不响应此主机名的请求。如需允许某个主机名，请使用 --external-host NAME 启动。",
     "server.refused.too_large": "请求过大：正文超过 {bytes} 字节（{mebibytes} MiB）。",
     # A downloaded notebook: its heading, and comments of its cells.
     "server.notebook.subscription": "一个订阅的积压",

@@ -231,6 +231,16 @@ def test_old_changes_are_counted_by_send(here):
     assert receiver.requests == []
 
 
+def test_lake_without_verdicts_is_refused_by_send(here, tmp_path):
+    """A mistyped --lake is not a lake in which nothing is new."""
+    with receiving(YES["webhook"]) as receiver:
+        here(receiver.url)
+        done = throttlescope("notify", "send", "--to", "ops", "--lake", "lakes")
+    assert (done.code, receiver.requests, done.out) == (2, [], "")
+    assert "There are no verdicts in this lake" in done.line
+    assert not (tmp_path / "lakes").exists()
+
+
 def test_test_command_says_what_a_channel_answered(here):
     with receiving(YES["webhook"], (403, b"bad signature", {})) as receiver:
         here(receiver.url)
