@@ -88,12 +88,14 @@ def analyze(
     partitions = _partitions(admin, topic, name, deadline)
     found = AnalyzedBacklog(which, name)
     for number, partition in enumerate(partitions):
-        if deadline.left_s <= 0:
-            return replace(found, left_out=tuple(partitions[number:]), took_s=deadline.passed_s)
         note(f"{number} of {len(partitions)} partitions read")
+        # Looked at once: a thread that starts late must not wait for less than nothing.
+        left_s = deadline.left_s
+        if left_s <= 0:
+            return replace(found, left_out=tuple(partitions[number:]), took_s=deadline.passed_s)
         work = Waited(
-            lambda partition=partition: analyze_backlog(
-                admin, topic, partition, name.subscription, deadline.left_s
+            lambda partition=partition, left_s=left_s: analyze_backlog(
+                admin, topic, partition, name.subscription, left_s
             )
         )
         try:
