@@ -44,7 +44,7 @@ $(COMPILED): $(VENV)/installed $(wildcard models/throttling/*.py models/throttli
 check: setup $(COMPILED) ## the loop while writing: style and the tests that start no server (about 90 seconds on 2 cores)
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check --quiet .
-	@$(BIN)/python -m pytest -q -n 2 --dist worksteal -m "$(NEEDS_NOTHING)" $(PYTEST_ARGS)
+	@$(BIN)/python -m pytest -q -n 3 --dist worksteal -m "$(NEEDS_NOTHING)" $(PYTEST_ARGS)
 
 # The two halves run at once: see below.
 test: setup parts airflow-env $(COMPILED) ## the tests, with a real broker, Prometheus, browser, Airflow, Spark cluster and object store

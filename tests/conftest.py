@@ -4,11 +4,15 @@ failures for required parts that were skipped, and a table of processor time.
 
 from __future__ import annotations
 
+import gc
 import os
 from collections import Counter
 
 import hypothesis
 import pytest
+
+# What is imported and collected stays until the end: the garbage collector need not look at thousands of tests again and again.
+gc.disable()
 
 #: Share of its examples that a property test tries, from $THROTTLESCOPE_EXAMPLES: a quarter in `make check` and `make test`, all of them elsewhere.
 EXAMPLES_SHARE = float(os.environ.get("THROTTLESCOPE_EXAMPLES", "1"))
@@ -91,6 +95,8 @@ class LastReport:
 
 
 def pytest_collection_finish():
+    gc.freeze()
+    gc.enable()
     LastReport.cpu_s = processor_s()
 
 
