@@ -116,7 +116,7 @@ def measure(subscriptions: int, runs: int) -> dict:
             shutil.rmtree(Path(lake.root) / table, ignore_errors=True)
         began_s, used_s, run_id = time.monotonic(), cpu_s(os.getpid()), f"run-{number}"
         span = ([made.CLUSTER], made.START_MS, END_MS, run_id)
-        build_verdicts(session, lake, *span)
+        build_verdicts(executor, lake, *span)
         judged_s = time.monotonic()
         build_episodes(executor, lake, *span)
         followed_s = time.monotonic()

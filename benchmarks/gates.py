@@ -146,6 +146,7 @@ def measure(subscriptions: int, runs: int) -> dict:
 
 def lake_of(session, subscriptions: int) -> Lake:
     """The lake of a fleet; made when it is not there."""
+    from throttlescope.ingest.spark.task_executor import SparkPoolExecutor
     from throttlescope.models.diagnosis.apply import build_verdicts
     from throttlescope.transforms.signals import build_signals
 
@@ -158,8 +159,9 @@ def lake_of(session, subscriptions: int) -> Lake:
         lake.upsert("limits", _limits(keys), run_id="benchmark")
         print(f"{subscriptions} subscriptions: samples are there", file=sys.stderr, flush=True)
         span = ([CLUSTER], START_MS, START_MS + HOURS * BLOCK_MS, "benchmark")
-        build_signals(session, lake, *span)
-        build_verdicts(session, lake, *span)
+        executor = SparkPoolExecutor(session)
+        build_signals(executor, lake, *span)
+        build_verdicts(executor, lake, *span)
         (folder / "made").touch()
     return lake
 

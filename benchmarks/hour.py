@@ -115,16 +115,17 @@ def warm(lake_path: str, runs: int) -> dict[str, Any]:
     from benchmarks.fleet.signals import CLUSTER
     from throttlescope.ingest.lake import Lake
     from throttlescope.ingest.spark.session import spark_session
+    from throttlescope.ingest.spark.task_executor import SparkPoolExecutor
     from throttlescope.models.diagnosis.apply import build_verdicts
     from throttlescope.models.diagnosis.latest import build_latest
     from throttlescope.transforms.signals import build_signals
 
-    session, lake, taken = spark_session(cores=2), Lake(lake_path), []
+    executor, lake, taken = SparkPoolExecutor(spark_session(cores=2)), Lake(lake_path), []
     for run in range(runs + 1):
         began_s = time.monotonic()
-        rows = build_signals(session, lake, [CLUSTER], START_MS, END_MS, f"warm-{run}")
+        rows = build_signals(executor, lake, [CLUSTER], START_MS, END_MS, f"warm-{run}")
         signals_s = time.monotonic() - began_s
-        build_verdicts(session, lake, [CLUSTER], START_MS, END_MS, f"warm-{run}")
+        build_verdicts(executor, lake, [CLUSTER], START_MS, END_MS, f"warm-{run}")
         build_latest(lake, (CLUSTER,), f"warm-{run}")
         taken.append((round(signals_s, 2), round(time.monotonic() - began_s - signals_s, 2)))
     return {

@@ -1,8 +1,8 @@
 """The table ``signals``. In: ``samples``, ``limits`` and ``topic_stats`` of the lake. Out: a row per subscription partition and minute.
 
 The driver prunes files by metric, time and cluster and hands them out; a task makes rows of its shards (:mod:`minutes`),
-limits and stats joined as of each minute's end; then rows meet across shards, where subscriptions share a broker. Same
-input, same rows: sums across rows run in the order of the key.
+limits and stats joined as of each minute's end; then rows meet across shards, where subscriptions share a broker. Tasks run on
+Spark or, one after the other, in this process. Same input, same rows: sums across rows run in the order of the key.
 
 Why the joins as of a time are made in the tasks is in docs/decisions/0021-limits-join-in-the-task.md.
 """
@@ -11,6 +11,8 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Collection, Iterable, Iterator
+from concurrent.futures import Executor
+from functools import singledispatch
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -23,9 +25,11 @@ from throttlescope.ingest.core.labels import shard_of
 from throttlescope.ingest.core.metrics import BACKLOG_METRICS, METRICS, REPLICATION_BACKLOG
 from throttlescope.ingest.core.times import BLOCK_MS, DAY_MS, MINUTE_MS, block_start, check_range, date_of
 from throttlescope.ingest.lake import DataFile, Lake
+from throttlescope.ingest.lake.hour_files import stage_hours
 from throttlescope.ingest.lake.newest_samples import newest_samples
-from throttlescope.ingest.spark.executors import parallelism
+from throttlescope.ingest.spark.task_executor import SparkPoolExecutor
 from throttlescope.transforms.as_of import KNOWN_FOR_MS
+from throttlescope.transforms.broker_use import signals_of
 from throttlescope.transforms.minutes import (
     REMOTE_METRICS,
     SCHEMA,
@@ -59,7 +63,7 @@ class SignalSpan(NamedTuple):
 
 
 def build_signals(
-    session: SparkSession, lake: Lake, clusters: Iterable[str], start_ms: int, end_ms: int, run_id: str
+    executor: Executor, lake: Lake, clusters: Iterable[str], start_ms: int, end_ms: int, run_id: str
 ) -> int:
     """Compute ``signals`` of some clusters and put them in place of the old ones: :func:`stage_signals`, committed.
 
@@ -68,7 +72,7 @@ def build_signals(
     int
         Rows of those hours.
     """
-    lake.commit_staged(stage_signals(session, lake, clusters, start_ms, end_ms, run_id))
+    lake.commit_staged(stage_signals(executor, lake, clusters, start_ms, end_ms, run_id))
     start_ms, end_ms = block_start(start_ms), end_ms + -end_ms % BLOCK_MS
     files = lake.files(
         "signals", partition={"cluster": sorted(set(clusters))}, between={"minute_ms": (start_ms, end_ms - 1)}
@@ -77,12 +81,14 @@ def build_signals(
 
 
 def stage_signals(
-    session: SparkSession, lake: Lake, clusters: Iterable[str], start_ms: int, end_ms: int, run_id: str
+    executor: Executor, lake: Lake, clusters: Iterable[str], start_ms: int, end_ms: int, run_id: str
 ) -> StagedCommit:
     """Compute ``signals`` of some clusters; nothing is committed.
 
     Parameters
     ----------
+    executor : Executor
+        Spark's, or one of this process, which then has to hold the range's minutes.
     clusters : iterable of str
     start_ms, end_ms : int
         Range; the whole UTC hours that it touches are replaced.
@@ -91,23 +97,49 @@ def stage_signals(
     check_range(start_ms, end_ms)
     clusters = sorted(set(clusters))
     start_ms, end_ms = block_start(start_ms), end_ms + -end_ms % BLOCK_MS
-    tasks = plan_tasks(lake, clusters, start_ms, end_ms, parallelism(session))
+    return _staged(executor, lake, clusters, start_ms, end_ms, run_id)
+
+
+@singledispatch
+def _staged(
+    executor: Executor, lake: Lake, clusters: list[str], start_ms: int, end_ms: int, run_id: str
+) -> StagedCommit:
+    """Signals of whole hours. In this process, unless the executor is Spark's."""
+    tasks = plan_tasks(lake, clusters, start_ms, end_ms, parallelism=1)
+    minutes = pa.Table.from_batches([batch for task in tasks for batch in task_rows(task)], SCHEMA)
+    return stage_hours(
+        lake, signals_of(minutes), "signals", run_id=run_id, time_column="minute_ms", clusters=clusters,
+        start_ms=start_ms, end_ms=end_ms,
+    )  # fmt: skip
+
+
+@_staged.register(SparkPoolExecutor)
+def _staged_on_spark(
+    executor: SparkPoolExecutor, lake: Lake, clusters: list[str], start_ms: int, end_ms: int, run_id: str
+) -> StagedCommit:
+    tasks = plan_tasks(lake, clusters, start_ms, end_ms, executor.parallelism)
     return lake.stage_spark(
-        with_broker_use(_minutes(session, tasks)),
+        with_broker_use(_minutes(executor.session, tasks)),
         "signals",
         run_id=run_id,
         time_column="minute_ms",
         clusters=clusters,
         start_ms=start_ms,
         end_ms=end_ms,
-        rows=_rows_expected(lake, clusters, start_ms, end_ms),
+        rows=rows_expected(lake, clusters, start_ms, end_ms),
     )
 
 
-def _rows_expected(
+def rows_expected(
     lake: Lake, clusters: Iterable[str], start_ms: int, end_ms: int
 ) -> dict[tuple[str, int], int]:
-    """A minute's row for every series of a backlog, by cluster and hour: as many as there can be, or a few more."""
+    """A minute's row for every series of a backlog, by cluster and hour: as many as there can be, or a few more.
+
+    Parameters
+    ----------
+    start_ms, end_ms : int
+        Whole UTC hours, [start, end).
+    """
     found: dict[tuple[str, int], int] = {}
     hours = {"block_start_ms": (start_ms, end_ms - 1)}
     for file in lake.files("samples", partition={"metric_name": list(BACKLOG_METRICS)}, between=hours):

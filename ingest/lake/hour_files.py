@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.core.times import BLOCK_MS, block_start
 from throttlescope.ingest.lake.files import NewFile, write_data_file
+from throttlescope.ingest.lake.staged import StagedCommit
 
 if TYPE_CHECKING:
     from throttlescope.ingest.lake.lake import Lake
@@ -56,7 +57,26 @@ def replace_hours(
     start_ms: int,
     end_ms: int,
 ) -> int | None:
-    """Put rows in place of the old ones of whole UTC hours; as :meth:`Lake.replace_spark`, from this process.
+    """Put rows in place of the old ones of whole UTC hours: :func:`stage_hours`, committed."""
+    return lake.commit_staged(
+        stage_hours(
+            lake, rows, table, run_id=run_id, time_column=time_column, clusters=clusters, start_ms=start_ms, end_ms=end_ms
+        )
+    )  # fmt: skip
+
+
+def stage_hours(
+    lake: Lake,
+    rows: pa.Table,
+    table: str,
+    *,
+    run_id: str,
+    time_column: str,
+    clusters: Iterable[str],
+    start_ms: int,
+    end_ms: int,
+) -> StagedCommit:
+    """Write rows to replace the old ones of whole UTC hours; as :meth:`Lake.stage_spark`, from this process.
 
     Parameters
     ----------
@@ -71,4 +91,4 @@ def replace_hours(
         version=version,
     )
     new = write_hours_of(lake.root, rows, table, time_column)
-    return lake.commit(table, new, old, run_id=run_id, read_version=version)
+    return StagedCommit(table, tuple(new), tuple(old), run_id, version)

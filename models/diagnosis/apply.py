@@ -1,14 +1,14 @@
 """The rules over a lake. In: ``signals`` of a range. Out: ``verdicts``, one row per subscription partition and window.
 
-:func:`build_verdicts` judges a fleet on Spark: the windows in which nothing waits and nothing happened are screened many at
-once, the others go through the rules one by one, with a day of what came before. :func:`verdicts_of` sends every window
-through the rules, in-process: the same answers, and what the fleet's are tested against.
+:func:`build_verdicts` judges a fleet, on Spark or in this process: the windows in which nothing waits and nothing happened are
+screened many at once, the others go through the rules one by one, with a day of what came before. :func:`verdicts_of` sends every
+window through the rules: the same answers, and what the fleet's are tested against.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable
+from concurrent.futures import Executor
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -24,15 +24,13 @@ from throttlescope.models.diagnosis.verdict import diagnose
 from throttlescope.models.diagnosis.window import MinuteColumns, by_subscription, check_grid, windows
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
     from throttlescope.ingest.lake import Lake
 
 WINDOW_MS = 5 * MINUTE_MS
 
 
 def build_verdicts(
-    session: SparkSession,
+    executor: Executor,
     lake: Lake,
     clusters: Iterable[str],
     start_ms: int,
@@ -50,14 +48,14 @@ def build_verdicts(
         Rows of ``verdicts`` in the hours that were written.
     """
     staged = stage_verdicts(
-        session, lake, clusters, start_ms, end_ms, run_id, window_ms=window_ms, every_ms=every_ms
+        executor, lake, clusters, start_ms, end_ms, run_id, window_ms=window_ms, every_ms=every_ms
     )
     lake.commit_staged(staged)
     return staged.rows
 
 
 def stage_verdicts(
-    session: SparkSession,
+    executor: Executor,
     lake: Lake,
     clusters: Iterable[str],
     start_ms: int,
@@ -71,6 +69,8 @@ def stage_verdicts(
 
     Parameters
     ----------
+    executor : Executor
+        Spark's, or one of this process.
     clusters : iterable of str
         Clusters whose verdicts are built.
     window_ms, every_ms : int
@@ -82,8 +82,6 @@ def stage_verdicts(
     come yet is left to the run that brings them; until then it has no verdict. An hour's quiet windows are in a file of
     their own.
     """
-    from throttlescope.ingest.lake.spark_files import write_hours
-
     check_range(start_ms, end_ms)
     check_grid(window_ms, every_ms)
     clusters = sorted(set(clusters))
@@ -104,13 +102,9 @@ def stage_verdicts(
     )
     now = [file for file in signals if file.maximum["minute_ms"] >= first_ms]
     spans = bounds(now, first_ms, last_ms + window_ms - MINUTE_MS)
-    new, left = judge_quiet(session, lake.root, hours(now, spans, window_ms, every_ms))
+    new, left = judge_quiet(executor, lake.root, hours(now, spans, window_ms, every_ms))
     if left:
-        verdicts = judge_left(session, signals, left, window_ms)
-        rows = Counter(
-            (key.cluster, block_start(at_ms)) for key, starts_ms in left.items() for at_ms in starts_ms
-        )
-        new += write_hours(lake.root, verdicts, "verdicts", "window_start_ms", rows)
+        new += judge_left(executor, lake.root, signals, left, window_ms)
     return StagedCommit("verdicts", tuple(new), tuple(old), run_id, version)
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from tests.transforms.lakes import lake_of
 from throttlescope.ingest.core.times import BLOCK_MS
+from throttlescope.ingest.spark.task_executor import SparkPoolExecutor
 from throttlescope.transforms.promql.source import MemorySource, Series
 from throttlescope.transforms.read_once import BACKLOG, REPLICATORS, ReadOnce, overlap, read_twice
 from throttlescope.transforms.scraped_once import check_scraped_once
@@ -193,7 +194,7 @@ def test_spark_counts_it_once_as_well(spark, tmp_path):
     read = []
     for name, series in (("once", once), ("twice", once + again)):
         lake = lake_of(tmp_path / name, series)
-        build_signals(spark, lake, ["c"], START_MS, END_MS, "run")
+        build_signals(SparkPoolExecutor(spark), lake, ["c"], START_MS, END_MS, "run")
         rows = lake.read("signals", columns=columns).to_pylist()
         read.append(sorted(rows, key=lambda row: (row["topic"], row["minute_ms"]))[:58])
     assert read[0] == read[1]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections import Counter
 from itertools import count
 
@@ -15,7 +16,8 @@ from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.core.labels import shard_of
 from throttlescope.ingest.core.metrics import METRICS
 from throttlescope.ingest.core.times import BLOCK_MS, DAY_MS, MINUTE_MS
-from throttlescope.ingest.lake import read_files
+from throttlescope.ingest.lake import Lake, read_files
+from throttlescope.ingest.spark.task_executor import InProcessExecutor, SparkPoolExecutor
 from throttlescope.transforms.minutes import metrics_read, task_rows
 from throttlescope.transforms.promql.source import Series
 from throttlescope.transforms.signals import build_signals, plan_tasks
@@ -172,8 +174,9 @@ def broker_uses(rows):
 
 
 @pytest.mark.spark
-def test_job_writes_task_rows_and_broker_use(spark, lake, monkeypatch):
-    written = build_signals(spark, lake, ["east", "west"], START_MS + 5, END_MS - 5, "run-1")
+def test_job_writes_task_rows_and_broker_use(spark, lake, tmp_path, monkeypatch):
+    executor = SparkPoolExecutor(spark)
+    written = build_signals(executor, lake, ["east", "west"], START_MS + 5, END_MS - 5, "run-1")
     signals = lake.read("signals").sort_by([(name, "ascending") for name in KEY])
     rows = rows_of(plan_tasks(lake, ["east", "west"], START_MS, END_MS, 2))
     assert written == signals.num_rows == rows.num_rows
@@ -198,14 +201,14 @@ def test_job_writes_task_rows_and_broker_use(spark, lake, monkeypatch):
 
     version = lake.version("signals")
     # Repeated as a whole, and hour by hour: the same files, so no new version.
-    build_signals(spark, lake, ["east", "west"], START_MS, END_MS, "run-2")
-    build_signals(spark, lake, ["west"], START_MS + BLOCK_MS, START_MS + 2 * BLOCK_MS, "run-3")
+    build_signals(executor, lake, ["east", "west"], START_MS, END_MS, "run-2")
+    build_signals(executor, lake, ["west"], START_MS + BLOCK_MS, START_MS + 2 * BLOCK_MS, "run-3")
     assert lake.version("signals") == version
     assert len(lake.files("signals")) == 2 * 4
 
     # An hour of many rows is written by several tasks, each subscription by one, and the same files by whatever tasks.
     monkeypatch.setattr("throttlescope.ingest.lake.spark_files.FILE_ROWS", 250)
-    build_signals(spark, lake, ["east", "west"], START_MS, END_MS, "run-4")
+    build_signals(executor, lake, ["east", "west"], START_MS, END_MS, "run-4")
     files = lake.files("signals")
     assert len(files) > 2 * 2 * 4
     places = Counter()
@@ -214,15 +217,22 @@ def test_job_writes_task_rows_and_broker_use(spark, lake, monkeypatch):
         places.update((file.minimum["minute_ms"], *row.values()) for row in keys.to_pylist())
     assert set(places.values()) == {1}
     assert lake.read("signals").sort_by([(name, "ascending") for name in KEY]).equals(signals)
-    monkeypatch.setattr("throttlescope.transforms.signals.parallelism", lambda session: 7)
-    build_signals(spark, lake, ["west"], START_MS + BLOCK_MS, START_MS + 2 * BLOCK_MS, "run-5")
+    monkeypatch.setattr("throttlescope.ingest.spark.task_executor.parallelism", lambda session: 7)
+    build_signals(executor, lake, ["west"], START_MS + BLOCK_MS, START_MS + 2 * BLOCK_MS, "run-5")
     assert lake.version("signals") == version + 1
+    monkeypatch.undo()
+    here = Lake(tmp_path / "here")
+    shutil.copytree(lake.root, here.root, ignore=shutil.ignore_patterns("signals"))
+    build_signals(InProcessExecutor(), here, ["east", "west"], START_MS, END_MS, "run-6")
+    build_signals(executor, lake, ["east", "west"], START_MS, END_MS, "run-7")
+    names = [{file.relative_path for file in one.files("signals")} for one in (lake, here)]
+    assert names[0] == names[1]
+    assert len(names[0]) == 2 * 4
 
 
-@pytest.mark.spark
-def test_nothing_to_do_is_done(spark, tmp_path):
+def test_nothing_to_do_is_done(tmp_path):
     lake = lake_of(tmp_path, cluster_series("east", 1)[:2])
-    assert build_signals(spark, lake, ["east"], START_MS, END_MS, "run") == 0
+    assert build_signals(InProcessExecutor(), lake, ["east"], START_MS, END_MS, "run") == 0
 
 
 @pytest.fixture(scope="module")

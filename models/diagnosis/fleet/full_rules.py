@@ -1,4 +1,4 @@
-"""The windows that the screen left. In: their starts, and files of ``signals``. Out: their verdicts, by the rules.
+"""The windows that the screen left. In: their starts, and files of ``signals``. Out: files with their verdicts, by the rules.
 
 Tasks read the files and take the rows of the subscriptions that have windows left: whole rows of the hours in which those
 windows lie, and of a day before them what the rules look back to. Rows travel as packed tables, a few per file, not cell by
@@ -8,9 +8,11 @@ cell; what is to be judged together is chosen by the number of windows.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from concurrent.futures import Executor
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import singledispatch
 
 import numpy as np
 import pyarrow as pa
@@ -18,16 +20,15 @@ import pyarrow.compute as pc
 
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
-from throttlescope.ingest.core.times import BLOCK_MS
+from throttlescope.ingest.core.times import BLOCK_MS, block_start
 from throttlescope.ingest.lake import DataFile
-from throttlescope.ingest.spark.executors import parallelism
+from throttlescope.ingest.lake.files import NewFile
+from throttlescope.ingest.lake.hour_files import write_hours_of
+from throttlescope.ingest.spark.task_executor import SparkPoolExecutor
 from throttlescope.models.diagnosis.fleet.hours import on_spark, read_minutes, touches
 from throttlescope.models.diagnosis.history import HISTORY_COLUMNS, HISTORY_MS
 from throttlescope.models.diagnosis.verdict import diagnose
 from throttlescope.models.diagnosis.window import MinuteColumns, SubscriptionKey, Window, by_subscription
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
 
 #: Windows, and subscriptions, that are judged together: a task holds two days of their minutes.
 _SHARE_WINDOWS, _SHARE_SUBSCRIPTIONS = 4_000, 200
@@ -49,11 +50,19 @@ class FleetPiece:
         return self.file.rows
 
 
-def judge_left(session: SparkSession, files: list[DataFile], left: Left, window_ms: int) -> DataFrame:
-    """Judge the windows that the screen left.
+_TABLE, _TIME = "verdicts", "window_start_ms"
+
+
+@singledispatch
+def judge_left(
+    executor: Executor, root: str, files: list[DataFile], left: Left, window_ms: int
+) -> list[NewFile]:
+    """Judge the windows that the screen left, in this process unless the executor is Spark's.
 
     Parameters
     ----------
+    root : str
+        The lake's folder or URI.
     files : list of DataFile
         Files of ``signals`` of the windows and of the day before them.
     left : dict of SubscriptionKey to list of int
@@ -61,13 +70,31 @@ def judge_left(session: SparkSession, files: list[DataFile], left: Left, window_
 
     Returns
     -------
-    pyspark.sql.DataFrame
-        Rows of ``verdicts``.
+    list of NewFile
+        Files of ``verdicts``, written and not committed.
     """
+    shares, share_of = _shared(left, parallelism=1)
+    # Packed here too: a day of the minutes of all these subscriptions may be most of a fleet's.
+    packed: list[list[pa.Buffer]] = [[] for _ in shares]
+    for piece in pieces(files, left, window_ms):
+        for share, rows in take(piece, share_of):
+            packed[share].append(pa.py_buffer(_pack(rows)))
+    judged = [
+        judge_share(_unpacked(packed[share]), {one: left[one] for one in keys}, window_ms)
+        for share, keys in enumerate(shares)
+    ]
+    return write_hours_of(root, pa.concat_tables(judged), _TABLE, _TIME)
+
+
+@judge_left.register(SparkPoolExecutor)
+def _judge_left_on_spark(
+    executor: SparkPoolExecutor, root: str, files: list[DataFile], left: Left, window_ms: int
+) -> list[NewFile]:
     from pyspark.sql.pandas.types import from_arrow_schema
 
-    shares = share_out(left, parallelism(session))
-    share_of = {key: number for number, share in enumerate(shares) for key in share}
+    from throttlescope.ingest.lake.spark_files import write_hours
+
+    shares, share_of = _shared(left, executor.parallelism)
     work = pieces(files, left, window_ms)
 
     def read(piece: FleetPiece) -> Iterator[pa.RecordBatch]:
@@ -77,14 +104,22 @@ def judge_left(session: SparkSession, files: list[DataFile], left: Left, window_
             )
 
     def judge(key: tuple[pa.Scalar, ...], packed: pa.Table) -> pa.Table:
-        # What lies within the windows' hours is there with all columns, the rest with those that are looked back to.
-        tables = [_unpack(rows.as_buffer()) for rows in packed.column("rows").combine_chunks()]
-        rows = pa.concat_tables(tables, promote_options="default")
+        rows = _unpacked(rows.as_buffer() for rows in packed.column("rows").combine_chunks())
         return judge_share(rows, {one: left[one] for one in shares[key[0].as_py()]}, window_ms)
 
-    packed = on_spark(session, work, lambda piece: piece.rows, read, "share int, rows binary")
-    schema = from_arrow_schema(TABLES["verdicts"].loose_schema)
-    return packed.repartition(len(shares), "share").groupBy("share").applyInArrow(judge, schema)
+    packed = on_spark(executor.session, work, lambda piece: piece.rows, read, "share int, rows binary")
+    schema = from_arrow_schema(TABLES[_TABLE].loose_schema)
+    verdicts = packed.repartition(len(shares), "share").groupBy("share").applyInArrow(judge, schema)
+    rows = Counter(
+        (key.cluster, block_start(at_ms)) for key, starts_ms in left.items() for at_ms in starts_ms
+    )
+    return write_hours(root, verdicts, _TABLE, _TIME, rows)
+
+
+def _shared(left: Left, parallelism: int) -> tuple[list[list[SubscriptionKey]], dict[SubscriptionKey, int]]:
+    """Shares of the subscriptions, and the share of each."""
+    shares = share_out(left, parallelism)
+    return shares, {key: number for number, share in enumerate(shares) for key in share}
 
 
 def share_out(left: Left, parallelism: int) -> list[list[SubscriptionKey]]:
@@ -165,5 +200,7 @@ def _pack(rows: pa.Table) -> bytes:
     return sink.getvalue().to_pybytes()
 
 
-def _unpack(rows: pa.Buffer) -> pa.Table:
-    return pa.ipc.open_stream(rows).read_all()
+def _unpacked(packed: Iterable[pa.Buffer]) -> pa.Table:
+    # What lies within the windows' hours is there with all columns, the rest with those that are looked back to.
+    tables = [pa.ipc.open_stream(rows).read_all() for rows in packed]
+    return pa.concat_tables(tables, promote_options="default")

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from concurrent.futures import Executor
+from functools import singledispatch
 
 import pyarrow as pa
 
 from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
 from throttlescope.ingest.lake import write_data_file
 from throttlescope.ingest.lake.files import NewFile
+from throttlescope.ingest.spark.task_executor import SparkPoolExecutor
 from throttlescope.models.diagnosis.fleet.hours import Hour, on_spark, read_minutes
 from throttlescope.models.diagnosis.healthy_fast_path import COLUMNS, answers
 from throttlescope.models.diagnosis.window import SubscriptionKey
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 #: Verdicts of one file at most: what a task holds while it writes. An hour of 10,000 subscriptions is 120,000.
 _FILE_ROWS = 250_000
@@ -34,9 +33,9 @@ _SCHEMA = pa.schema(
 
 
 def judge_quiet(
-    session: SparkSession, root: str, hours: list[Hour]
+    executor: Executor, root: str, hours: list[Hour]
 ) -> tuple[list[NewFile], dict[SubscriptionKey, list[int]]]:
-    """Screen all hours.
+    """Screen all hours, in this process unless the executor is Spark's.
 
     Returns
     -------
@@ -45,25 +44,32 @@ def judge_quiet(
     left : dict of SubscriptionKey to list of int
         Starts (epoch ms) of the windows that the screen left, in no set order.
     """
-    from pyspark.sql.pandas.types import from_arrow_schema
-
-    if not hours:
-        return [], {}
-    found = on_spark(
-        session,
-        hours,
-        lambda hour: hour.rows,
-        lambda hour: screen_hour(root, hour),
-        from_arrow_schema(_SCHEMA),
-    ).toArrow()
     files, left = [], {}
-    for row in found.to_pylist():
+    for row in _screened(executor, root, hours).to_pylist() if hours else ():
         if row["file"] is not None:
             files.append(NewFile.from_json(row["file"]))
         else:
             key = SubscriptionKey(*(row[name] for name in SUBSCRIPTION_KEY_NAMES))
             left.setdefault(key, []).extend(row["starts_ms"])
     return files, left
+
+
+@singledispatch
+def _screened(executor: Executor, root: str, hours: list[Hour]) -> pa.Table:
+    return pa.Table.from_batches([batch for hour in hours for batch in screen_hour(root, hour)], _SCHEMA)
+
+
+@_screened.register(SparkPoolExecutor)
+def _screened_on_spark(executor: SparkPoolExecutor, root: str, hours: list[Hour]) -> pa.Table:
+    from pyspark.sql.pandas.types import from_arrow_schema
+
+    return on_spark(
+        executor.session,
+        hours,
+        lambda hour: hour.rows,
+        lambda hour: screen_hour(root, hour),
+        from_arrow_schema(_SCHEMA),
+    ).toArrow()
 
 
 def screen_hour(root: str, hour: Hour) -> Iterator[pa.RecordBatch]:

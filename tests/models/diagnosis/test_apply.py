@@ -1,4 +1,4 @@
-"""The rules on Spark: the same answers as in-process, whole hours replaced, nothing changed by a second run."""
+"""The rules over a lake, on Spark and in this process: whole hours replaced, nothing changed by a second run."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.core.errors import InputError
 from throttlescope.ingest.core.times import BLOCK_MS, MINUTE_MS, block_start, date_of
 from throttlescope.ingest.lake import Lake, write_data_file
+from throttlescope.ingest.spark.task_executor import InProcessExecutor, SparkPoolExecutor
 from throttlescope.models.diagnosis.apply import build_verdicts, verdicts_of
 from throttlescope.models.diagnosis.latest import build_latest
 
@@ -60,6 +61,13 @@ def stored(lake: Lake) -> list[dict]:
     return sorted(rows, key=lambda row: (row["subscription"], row["partition"], row["window_start_ms"]))
 
 
+@pytest.fixture(params=["in_process", pytest.param("spark", marks=pytest.mark.spark)])
+def executor(request):
+    if request.param == "in_process":
+        return InProcessExecutor()
+    return SparkPoolExecutor(request.getfixturevalue("spark"))
+
+
 @pytest.fixture
 def lake(tmp_path) -> Lake:
     lake = Lake(tmp_path / "lake")
@@ -70,8 +78,8 @@ def lake(tmp_path) -> Lake:
     return lake
 
 
-def test_verdicts_on_spark_are_those_in_process(spark, lake):
-    count = build_verdicts(spark, lake, [CLUSTER], HOUR_MS, HOUR_MS + 70 * MINUTE_MS, "run")
+def test_verdicts_are_those_of_every_window(executor, lake):
+    count = build_verdicts(executor, lake, [CLUSTER], HOUR_MS, HOUR_MS + 70 * MINUTE_MS, "run")
     rows = stored(lake)
     # 14 windows of each of two subscriptions, 12 minutes from a whole five on: two windows and a broken one.
     assert count == len(rows) == 14 + 14 + 3
@@ -82,43 +90,50 @@ def test_verdicts_on_spark_are_those_in_process(spark, lake):
     assert rows == here
 
 
-def test_a_second_run_changes_nothing(spark, lake, monkeypatch):
-    build_verdicts(spark, lake, [CLUSTER], HOUR_MS, HOUR_MS + 70 * MINUTE_MS, "run")
+def test_a_second_run_changes_nothing(executor, lake):
+    build_verdicts(executor, lake, [CLUSTER], HOUR_MS, HOUR_MS + 70 * MINUTE_MS, "run")
     before = stored(lake)
-    build_verdicts(spark, lake, [CLUSTER], HOUR_MS, HOUR_MS + 70 * MINUTE_MS, "again")
+    build_verdicts(executor, lake, [CLUSTER], HOUR_MS, HOUR_MS + 70 * MINUTE_MS, "again")
     assert stored(lake) == before
     # Files are named by their content, so there is not even a new version.
     assert lake.version("verdicts") == 0
-    # Where an hour has more rows than a task holds there are more files, with the same rows.
+
+
+@pytest.mark.spark
+def test_full_hour_is_several_files(spark, lake, monkeypatch):
+    """Where an hour has more rows than a task holds there are more files, with the same rows."""
+    executor = SparkPoolExecutor(spark)
+    build_verdicts(executor, lake, [CLUSTER], HOUR_MS, HOUR_MS + 70 * MINUTE_MS, "run")
+    before = stored(lake)
     few = len(lake.files("verdicts"))
     monkeypatch.setattr("throttlescope.ingest.lake.spark_files.FILE_ROWS", 8)
-    build_verdicts(spark, lake, [CLUSTER], HOUR_MS, HOUR_MS + 70 * MINUTE_MS, "cut")
+    build_verdicts(executor, lake, [CLUSTER], HOUR_MS, HOUR_MS + 70 * MINUTE_MS, "cut")
     assert stored(lake) == before
     assert len(lake.files("verdicts")) > few
 
 
-def test_windows_across_hour_come_with_next_run(spark, tmp_path):
+def test_windows_across_hour_come_with_next_run(executor, tmp_path):
     """Sliding windows."""
     lake = Lake(tmp_path / "sliding")
     fill(lake, minutes("billing", 60, **THROTTLED))
-    build_verdicts(spark, lake, [CLUSTER], HOUR_MS, HOUR_MS + BLOCK_MS, "one", every_ms=MINUTE_MS)
+    build_verdicts(executor, lake, [CLUSTER], HOUR_MS, HOUR_MS + BLOCK_MS, "one", every_ms=MINUTE_MS)
     starts = [(row["window_start_ms"] - HOUR_MS) // MINUTE_MS for row in stored(lake)]
     assert starts == list(range(56))
     fill(lake, minutes("billing", 10, first=60, **THROTTLED))
     build_verdicts(
-        spark, lake, [CLUSTER], HOUR_MS + BLOCK_MS, HOUR_MS + BLOCK_MS + 600_000, "two", every_ms=MINUTE_MS
+        executor, lake, [CLUSTER], HOUR_MS + BLOCK_MS, HOUR_MS + BLOCK_MS + 600_000, "two", every_ms=MINUTE_MS
     )
     starts = [(row["window_start_ms"] - HOUR_MS) // MINUTE_MS for row in stored(lake)]
     assert starts == list(range(66))
 
 
-def test_run_reads_history_of_earlier_runs(spark, tmp_path):
+def test_run_reads_history_of_earlier_runs(executor, tmp_path):
     lake = Lake(tmp_path / "history")
     # An hour at their capacity of 120 msg/s, then 200 msg/s meet a limit of 100.
     fill(lake, minutes("billing", 60, **{**SLOW, "out_rate": 120.0}))
     fill(lake, minutes("billing", 30, first=60, **{**THROTTLED, "in_rate": 200.0}))
     fill(lake, minutes("search", 90))
-    build_verdicts(spark, lake, [CLUSTER], HOUR_MS + BLOCK_MS, HOUR_MS + BLOCK_MS + 1_800_000, "two")
+    build_verdicts(executor, lake, [CLUSTER], HOUR_MS + BLOCK_MS, HOUR_MS + BLOCK_MS + 1_800_000, "two")
     rows = [row for row in stored(lake) if row["window_start_ms"] >= HOUR_MS + BLOCK_MS]
     assert {(row["subscription"], row["cause"]) for row in rows} == {
         ("billing", "both"),
@@ -129,15 +144,28 @@ def test_run_reads_history_of_earlier_runs(spark, tmp_path):
     assert rows == sorted(here, key=lambda row: (row["subscription"], row["window_start_ms"]))
 
 
-def test_other_clusters_are_left_alone(spark, lake):
-    build_verdicts(spark, lake, [CLUSTER], HOUR_MS, HOUR_MS + BLOCK_MS, "run")
+@pytest.mark.spark
+def test_spark_and_process_write_same_files(spark, tmp_path):
+    """Quiet windows, and windows that go through the rules; files are named by their bytes."""
+    names = []
+    for name, executor in (("spark", SparkPoolExecutor(spark)), ("here", InProcessExecutor())):
+        lake = Lake(tmp_path / name)
+        fill(lake, minutes("billing", 70, **THROTTLED) + minutes("audit", 70, **SLOW) + minutes("search", 70))
+        build_verdicts(executor, lake, [CLUSTER], HOUR_MS, HOUR_MS + 70 * MINUTE_MS, "run")
+        names.append({file.relative_path for file in lake.files("verdicts")})
+    assert names[0] == names[1]
+    assert len(names[0]) == 4
+
+
+def test_other_clusters_are_left_alone(executor, lake):
+    build_verdicts(executor, lake, [CLUSTER], HOUR_MS, HOUR_MS + BLOCK_MS, "run")
     before = stored(lake)
-    assert build_verdicts(spark, lake, ["elsewhere"], HOUR_MS, HOUR_MS + BLOCK_MS, "run") == 0
+    assert build_verdicts(executor, lake, ["elsewhere"], HOUR_MS, HOUR_MS + BLOCK_MS, "run") == 0
     assert stored(lake) == before
 
 
-def test_the_latest_verdict_of_each_subscription(spark, lake):
-    build_verdicts(spark, lake, [CLUSTER], HOUR_MS, HOUR_MS + 70 * MINUTE_MS, "run")
+def test_the_latest_verdict_of_each_subscription(executor, lake):
+    build_verdicts(executor, lake, [CLUSTER], HOUR_MS, HOUR_MS + 70 * MINUTE_MS, "run")
     assert build_latest(lake, [CLUSTER], "run") == 3
     latest = lake.read("verdict_latest").to_pylist()
     assert [(row["subscription"], (row["window_end_ms"] - HOUR_MS) // MINUTE_MS) for row in latest] == [
@@ -148,14 +176,14 @@ def test_the_latest_verdict_of_each_subscription(spark, lake):
     assert (latest[1]["cause"], latest[1]["main_cause"]) == ("throttled", "throttled")
 
 
-def test_an_empty_lake_has_no_verdicts(spark, tmp_path):
+def test_an_empty_lake_has_no_verdicts(executor, tmp_path):
     lake = Lake(tmp_path / "empty")
-    assert build_verdicts(spark, lake, [CLUSTER], HOUR_MS, HOUR_MS + BLOCK_MS, "run") == 0
+    assert build_verdicts(executor, lake, [CLUSTER], HOUR_MS, HOUR_MS + BLOCK_MS, "run") == 0
     assert build_latest(lake, [CLUSTER], "run") == 0
 
 
 def test_invalid_range_or_grid_is_refused(lake):
     with pytest.raises(InputError, match="start is not before the end"):
-        build_verdicts(None, lake, [CLUSTER], HOUR_MS, HOUR_MS, "run")
+        build_verdicts(InProcessExecutor(), lake, [CLUSTER], HOUR_MS, HOUR_MS, "run")
     with pytest.raises(InputError, match="whole minutes"):
-        build_verdicts(None, lake, [CLUSTER], HOUR_MS, HOUR_MS + 1, "run", every_ms=1)
+        build_verdicts(InProcessExecutor(), lake, [CLUSTER], HOUR_MS, HOUR_MS + 1, "run", every_ms=1)
