@@ -126,20 +126,21 @@ def _staged_on_spark(
         clusters=clusters,
         start_ms=start_ms,
         end_ms=end_ms,
-        rows=rows_expected(lake, clusters, start_ms, end_ms),
+        rows=_rows_expected(lake, clusters, start_ms, end_ms),
     )
 
 
-def rows_expected(
+def minutes_expected(lake: Lake, clusters: Iterable[str], start_ms: int, end_ms: int) -> int:
+    """Rows of ``signals`` that samples in the lake give in the whole UTC hours that [start_ms, end_ms) touches, or a few more."""
+    return sum(
+        _rows_expected(lake, set(clusters), block_start(start_ms), end_ms + -end_ms % BLOCK_MS).values()
+    )
+
+
+def _rows_expected(
     lake: Lake, clusters: Iterable[str], start_ms: int, end_ms: int
 ) -> dict[tuple[str, int], int]:
-    """A minute's row for every series of a backlog, by cluster and hour: as many as there can be, or a few more.
-
-    Parameters
-    ----------
-    start_ms, end_ms : int
-        Whole UTC hours, [start, end).
-    """
+    """A minute's row for every series of a backlog, by cluster and hour: as many as there can be, or a few more."""
     found: dict[tuple[str, int], int] = {}
     hours = {"block_start_ms": (start_ms, end_ms - 1)}
     for file in lake.files("samples", partition={"metric_name": list(BACKLOG_METRICS)}, between=hours):

@@ -15,6 +15,9 @@ class Progress:
     def expect(self, steps: int) -> None:
         """Say how many steps there will be, before the first of them."""
 
+    def expect_more(self, steps: int) -> None:
+        """Say that there will be so many more steps than expected."""
+
     @contextlib.contextmanager
     def step(self, what: str) -> Iterator[Progress]:
         """Begin a step; it ends with the context."""

@@ -1,6 +1,6 @@
 """The last steps of a run. In: groups of clusters and hours with verdicts. Out: episodes, incidents, forecasts, anomalies, and counts.
 
-What is small is judged in this process, all else on Spark (:mod:`throttlescope.ingest.spark.task_executor`): each of these steps
+What is small is judged in this process, all else on Spark (:mod:`throttlescope.app.pipeline.spark_session`): each of these steps
 would need several jobs. The answers are the same either way.
 """
 
@@ -25,9 +25,8 @@ from throttlescope.models.messages.catalogue import sentence
 from throttlescope.models.messages.units import count
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
     from throttlescope.app.config import Settings
+    from throttlescope.app.pipeline.spark_session import SparkIfNeeded
 
 #: Rows of ``signals`` that a step reads in this process at most: a day of 350 subscription partitions.
 IN_PROCESS_ROWS = 500_000
@@ -62,7 +61,7 @@ class Results:
 
 
 def make_episodes(
-    session: SparkSession | None,
+    spark: SparkIfNeeded,
     lake: Lake,
     groups: Sequence[Group],
     todo: Sequence[Group],
@@ -77,7 +76,7 @@ def make_episodes(
     states: Counter[str] = Counter()
     results.incidents = 0
     for clusters, start_ms, end_ms in todo:
-        executor = _executor(session, lake, clusters, start_ms - BEFORE_MS - DAY_MS, end_ms)
+        executor = _executor(spark, lake, clusters, start_ms - BEFORE_MS - DAY_MS, end_ms, note)
         build_episodes(executor, lake, clusters, start_ms, end_ms, run_id)
     for clusters, start_ms, end_ms in groups:
         states.update(dict(_touching(lake, "episodes", "state, count(*)", clusters, start_ms, end_ms)))
@@ -89,7 +88,7 @@ def make_episodes(
 
 
 def make_counterfactuals(
-    session: SparkSession | None,
+    spark: SparkIfNeeded,
     lake: Lake,
     groups: Sequence[Group],
     run_id: str,
@@ -101,7 +100,7 @@ def make_counterfactuals(
 
     answered = CounterfactualCounts()
     for clusters, start_ms, end_ms in groups:
-        executor = _executor(session, lake, clusters, start_ms, end_ms)
+        executor = _executor(spark, lake, clusters, start_ms, end_ms, note)
         answered += build_counterfactuals(executor, lake, clusters, start_ms, end_ms, run_id)
     results.counterfactuals = {"asked": answered.needed, "failed": answered.failed}
     note(answered.words)
@@ -141,7 +140,7 @@ def forget_answers(lake: Lake, cluster: str, hours: Sequence[int], run_id: str) 
 
 
 def make_forecasts(
-    session: SparkSession | None,
+    spark: SparkIfNeeded,
     lake: Lake,
     groups: Sequence[Group],
     todo: Sequence[Group],
@@ -156,7 +155,7 @@ def make_forecasts(
 
     results.forecasts = 0
     for clusters, start_ms, end_ms in todo:
-        executor = _executor(session, lake, clusters, start_ms - LOOK_BACK_MS, end_ms)
+        executor = _executor(spark, lake, clusters, start_ms - LOOK_BACK_MS, end_ms, note)
         build_forecasts(executor, lake, clusters, start_ms, end_ms, run_id, every_ms=every_ms)
     for clusters, start_ms, end_ms in groups:
         inside = {"made_at_ms": (block_start(start_ms), block_start(end_ms - 1) + BLOCK_MS - 1)}
@@ -166,7 +165,7 @@ def make_forecasts(
 
 
 def make_anomalies(
-    session: SparkSession | None,
+    spark: SparkIfNeeded,
     lake: Lake,
     groups: Sequence[Group],
     todo: Sequence[Group],
@@ -184,7 +183,7 @@ def make_anomalies(
     weeks_ms = 7 * (RULES.weeks + 1) * DAY_MS
     for clusters, start_ms, end_ms in todo:
         for zone, mine in _by_zone(clusters, settings).items():
-            executor = _executor(session, lake, mine, start_ms - weeks_ms, end_ms)
+            executor = _executor(spark, lake, mine, start_ms - weeks_ms, end_ms, note)
             build_anomalies(executor, lake, mine, start_ms, end_ms, run_id, zone=zone)
     for clusters, start_ms, end_ms in groups:
         counts = "state, count(*), min(learning_until_ms)"
@@ -220,13 +219,14 @@ def _by_zone(clusters: Iterable[str], settings: Settings) -> dict[str, list[str]
 
 
 def _executor(
-    session: SparkSession | None, lake: Lake, clusters: Sequence[str], start_ms: int, end_ms: int
+    spark: SparkIfNeeded, lake: Lake, clusters: Sequence[str], start_ms: int, end_ms: int, note: Note
 ) -> TaskExecutor:
     """The executor for a step that reads the signals of a range."""
     files = lake.files(
         "signals", partition={"cluster": clusters}, between={"minute_ms": (start_ms, end_ms - 1)}
     )
-    return executor_for(session, sum(file.rows for file in files), IN_PROCESS_ROWS)
+    rows = sum(file.rows for file in files)
+    return executor_for(spark.session_for(rows, IN_PROCESS_ROWS, note=note), rows, IN_PROCESS_ROWS)
 
 
 def _touching(

@@ -22,8 +22,8 @@ from throttlescope.app.pipeline.request import RunRequest
 from throttlescope.app.pipeline.results import Results, RunResult
 from throttlescope.app.pipeline.sources.lake import LakeSource, mark_idle
 from throttlescope.app.pipeline.sources.open import open_sources
-from throttlescope.app.pipeline.sources.source import Ingested, Source, groups_of
-from throttlescope.app.pipeline.spark_session import start_spark
+from throttlescope.app.pipeline.sources.source import Ingested, Source, groups_of, minutes_of
+from throttlescope.app.pipeline.spark_session import SparkIfNeeded
 from throttlescope.app.pipeline.stages import Stages
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.core.errors import GateError, SourceError
@@ -32,9 +32,10 @@ from throttlescope.ingest.lake import Lake
 from throttlescope.ingest.lake.write_errors import FullDiskError
 from throttlescope.ingest.pull.manifest import RunManifest
 from throttlescope.ingest.quality import preload
-from throttlescope.ingest.spark.task_executor import SparkPoolExecutor, TaskExecutor
+from throttlescope.ingest.spark.task_executor import TaskExecutor
 from throttlescope.models.messages.catalogue import sentence
 from throttlescope.models.messages.units import count
+from throttlescope.transforms.signals import minutes_expected
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -55,7 +56,8 @@ def run_pipeline(
     Parameters
     ----------
     session : SparkSession, optional
-        One that was started before; it is left running.
+        One that was started before: the run uses it, and leaves it running. Without one, Spark is started for a run that is too large
+        for this process, or where the settings name a master.
 
     Raises
     ------
@@ -66,7 +68,7 @@ def run_pipeline(
     GateError
         A quality gate stopped the run; its findings are in ``quality``.
     """
-    # Sources are opened first: a wrong address is reported before a JVM is started.
+    # Sources are opened first: a wrong address is reported before a JVM is started, and they know how much there is to read.
     sources = open_sources(request)
     return _Run(request, sources, progress, session).execute()
 
@@ -79,14 +81,15 @@ class _Run:
         progress: Progress,
         session: SparkSession | None = None,
     ) -> None:
-        self.request, self.sources, self.session = request, sources, session
+        self.request, self.sources = request, sources
+        self.spark = SparkIfNeeded(request.settings, debug=request.debug, session=session)
         self.lake = Lake(request.settings.lake.absolute())
         # Likewise the lake: an object store that refuses, and a table that this version cannot write, before anything is read or written.
         for table in TABLES:
             self.lake.version(table)
         self.only_ingest = request.command == "ingest"
         self.progress = progress
-        progress.expect(1 + len(sources) + (2 if self.only_ingest else 9))
+        progress.expect(len(sources) + (2 if self.only_ingest else 9))
         self.manifest = RunManifest(
             request.command,
             ", ".join(source.name for source in sources),
@@ -112,18 +115,18 @@ class _Run:
         with about(run_id=self.manifest.run_id), self._recorded():
             if self._nothing_to_read():
                 return self._idle(result)
-            with self.progress.step("Starting Spark"):
-                preload()
-                session = self.session or start_spark(self.request.settings, debug=self.request.debug)
-            executor = SparkPoolExecutor(session)
+            preload()
+            executor = self._executor(minutes_of(self.sources))
             for source in self.sources:
                 with self.progress.step(f"Reading {source.name}"):
                     self._ingest(executor, source)
             groups = groups_of(self.ingested)
             if not groups:
                 return self._idle(result)
+            # What came may be more than what was expected, and the gates count it all.
+            self._executor(sum(minutes_expected(self.lake, *group) for group in groups))
             stages = Stages(
-                session, self.lake, self.request.settings, groups, self.manifest.run_id, self.progress,
+                self.spark, self.lake, self.request.settings, groups, self.manifest.run_id, self.progress,
                 again=self.request.again,
             )  # fmt: skip
             try:
@@ -153,6 +156,14 @@ class _Run:
             **asdict(result.results),
         }
         self.manifest.details["hours_computed"] = result.hours_computed
+
+    def _executor(self, minutes: int | None) -> TaskExecutor:
+        """Where work on so many minutes of subscription partitions runs; Spark is started where that is not this process."""
+        if not self.spark.starts_for(minutes):
+            return self.spark.executor_for(minutes)
+        self.progress.expect_more(1)
+        with self.progress.step("Starting Spark"):
+            return self.spark.executor_for(minutes)
 
     def _nothing_to_read(self) -> bool:
         """Whether the lake, as a source, holds nothing of the range: known before a JVM is started."""

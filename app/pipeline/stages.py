@@ -49,8 +49,10 @@ if TYPE_CHECKING:
 
     from throttlescope.app.config import Settings
     from throttlescope.app.pipeline.events import Progress
+    from throttlescope.app.pipeline.spark_session import SparkIfNeeded
     from throttlescope.ingest.lake import Lake
     from throttlescope.ingest.lake.staged import StagedCommit
+    from throttlescope.ingest.spark.task_executor import TaskExecutor
 
 T = TypeVar("T")
 
@@ -72,6 +74,8 @@ class Stages:
 
     Parameters
     ----------
+    spark : SparkIfNeeded
+        Runs what is too large for this process.
     groups : list of Group
         Requested clusters and ranges.
     again : bool
@@ -87,7 +91,7 @@ class Stages:
 
     def __init__(
         self,
-        session: SparkSession | None,
+        spark: SparkIfNeeded,
         lake: Lake,
         settings: Settings,
         groups: Sequence[Group],
@@ -96,7 +100,7 @@ class Stages:
         *,
         again: bool = False,
     ) -> None:
-        self.session, self.lake, self.settings, self.run_id = session, lake, settings, run_id
+        self.spark, self.lake, self.settings, self.run_id = spark, lake, settings, run_id
         self.groups, self.progress, self.again = list(groups), progress, again
         self.warnings = 0
         self.computed: Counter[str] = Counter()
@@ -109,8 +113,9 @@ class Stages:
         groups = self.groups if all_hours else together(self._plan(self._signals)[1])
         with self.progress.step("Checking the samples"):
             for group in groups:
-                self._gate(check_ingested(self.session, self.lake, *group, self.run_id))
-                self._gate(check_samples(self.session, self.lake, *group, self.run_id))
+                session = self._session(group)
+                self._gate(check_ingested(session, self.lake, *group, self.run_id))
+                self._gate(check_samples(session, self.lake, *group, self.run_id))
             self._note_warnings()
 
     def resolve_limits(self) -> None:
@@ -119,7 +124,8 @@ class Stages:
         with self.progress.step("Resolving the limits"):
             for clusters, start_ms, end_ms in self.groups:
                 resolve_limits(self.lake, clusters, start_ms, end_ms, run_id=self.run_id)
-                self._gate(check_policies(self.session, self.lake, clusters, start_ms, end_ms, self.run_id))
+                session = self._session((clusters, start_ms, end_ms))
+                self._gate(check_policies(session, self.lake, clusters, start_ms, end_ms, self.run_id))
 
     # -- signals ---------------------------------------------------------------------------
 
@@ -133,7 +139,7 @@ class Stages:
             self.warnings = warned  # A repeated attempt reports the same findings.
             began_ms, plans = self._plan(self._signals)
             for group in together(plans):
-                staged = stage_signals(self.session, self.lake, *group, self.run_id)
+                staged = stage_signals(self._executor(group), self.lake, *group, self.run_id)
                 self._validate(staged, check_signals, group)
                 self.lake.commit_staged(staged)
             return began_ms, plans
@@ -172,7 +178,7 @@ class Stages:
                 # From the first window that begins in these hours on: earlier ones that reach into them have their own in the plan.
                 first_ms = min(start_ms + window_ms - every_ms, end_ms - 1)
                 staged = stage_verdicts(
-                    self.session, self.lake, clusters, first_ms, end_ms, self.run_id, window_ms=window_ms, every_ms=every_ms
+                    self._executor(group), self.lake, clusters, first_ms, end_ms, self.run_id, window_ms=window_ms, every_ms=every_ms
                 )  # fmt: skip
                 self._validate(staged, check_verdicts, group)
                 self.lake.commit_staged(staged)
@@ -193,7 +199,7 @@ class Stages:
             began_ms, plans = self._plan(self._following("forecasts"))
             todo = together(plans)
             make_forecasts(
-                self.session, self.lake, self.groups, todo, self.run_id, results, self.progress.note,
+                self.spark, self.lake, self.groups, todo, self.run_id, results, self.progress.note,
                 every_ms=self.settings.forecast_every,
             )  # fmt: skip
             return began_ms, plans
@@ -207,7 +213,7 @@ class Stages:
         """Episodes, counterfactuals and anomalies, from the first hour that differs on."""
 
         def again() -> None:
-            self.progress.steps += len(_results_steps())
+            self.progress.expect_more(len(_results_steps()))
 
         began_ms, plans = until_stable(
             lambda: self._results(results),
@@ -222,17 +228,15 @@ class Stages:
         began_ms, plans = self._plan(self._following("results"))
         todo = joined([self._onwards(plan) for plan in plans if plan.to_compute])
         with self.progress.step(_results_steps()[0]):
-            make_episodes(
-                self.session, self.lake, self.groups, todo, self.run_id, results, self.progress.note
-            )
+            make_episodes(self.spark, self.lake, self.groups, todo, self.run_id, results, self.progress.note)
         with self.progress.step(_results_steps()[1]):
             for plan in plans:
                 forget_answers(self.lake, plan.cluster, plan.changed, self.run_id)
             replayed = joined([*self.groups, *todo])
-            make_counterfactuals(self.session, self.lake, replayed, self.run_id, results, self.progress.note)
+            make_counterfactuals(self.spark, self.lake, replayed, self.run_id, results, self.progress.note)
         with self.progress.step(_results_steps()[2]):
             make_anomalies(
-                self.session,
+                self.spark,
                 self.lake,
                 self.groups,
                 todo,
@@ -251,6 +255,19 @@ class Stages:
             wait_s=jitter(0.1, 2.0, growing=True),
             before_retry=lambda: self.progress.note(sentence("pipeline.commit_conflict")),
         )
+
+    def _minutes(self, group: Group) -> int:
+        """Minutes of subscription partitions that are computed of a group."""
+        from throttlescope.transforms.signals import minutes_expected
+
+        return minutes_expected(self.lake, *group)
+
+    def _session(self, group: Group) -> SparkSession | None:
+        """The session for the gates of a group; None: this process counts."""
+        return self.spark.session_for(self._minutes(group), note=self.progress.note)
+
+    def _executor(self, group: Group) -> TaskExecutor:
+        return self.spark.executor_for(self._minutes(group), note=self.progress.note)
 
     # -- planning --------------------------------------------------------------------------
 
@@ -326,7 +343,7 @@ class Stages:
 
     def _validate(self, staged: StagedCommit, check: Callable[..., GateResult], group: Group) -> None:
         """The gate over a group's new rows, before the commit: readers use signals and verdicts as soon as they are committed."""
-        self._gate(check(self.session, LakeAfterCommit(self.lake, staged), *group, self.run_id))
+        self._gate(check(self._session(group), LakeAfterCommit(self.lake, staged), *group, self.run_id))
 
     def _note_warnings(self) -> None:
         self.progress.note(f"{self.warnings} warning{'' if self.warnings == 1 else 's'}")

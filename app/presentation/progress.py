@@ -31,6 +31,9 @@ class TerminalProgress(Progress):
         """Restart the count, up to ``steps``."""
         self.steps, self.done = steps, 0
 
+    def expect_more(self, steps: int) -> None:
+        self.steps += steps
+
     @contextlib.contextmanager
     def step(self, what: str) -> Iterator[Progress]:
         """Announce a step, and at its end its duration and its note."""

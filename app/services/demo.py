@@ -11,7 +11,7 @@ from throttlescope.app.pipeline.events import SILENT, Progress
 from throttlescope.app.pipeline.request import RunRequest
 from throttlescope.app.pipeline.run import run_pipeline
 from throttlescope.app.pipeline.sources.synthetic_history import CLUSTER, STEPS, bring_history
-from throttlescope.app.pipeline.spark_session import start_spark
+from throttlescope.app.pipeline.spark_session import SparkIfNeeded
 from throttlescope.app.queries.verdicts import VerdictFilter, read_summary
 from throttlescope.ingest.core.errors import InputError
 from throttlescope.ingest.lake import Lake
@@ -50,7 +50,6 @@ def run_demo(lake: str | Path, progress: Progress = SILENT, *, debug: bool = Fal
     # No configuration is read: a demo is the same on every machine.
     settings = load_settings(None, {"lake": lake, **_EVERY})
     result = run_pipeline(RunRequest("demo", settings, None, None, names, debug=debug), progress=progress)
-    session = start_spark(settings, debug=debug)
     progress.expect(STEPS)
-    bring_history(session, Lake(settings.lake.absolute()), settings, progress)
+    bring_history(SparkIfNeeded(settings, debug=debug), Lake(settings.lake.absolute()), settings, progress)
     return DemoLake(settings, read_summary(Lake(settings.lake), VerdictFilter()), result.clusters)

@@ -10,11 +10,13 @@ import hashlib
 import json
 import math
 import re
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
 import numpy as np
 
 from throttlescope.ingest.core.errors import InputError, SourceError
+from throttlescope.ingest.core.metrics import BACKLOG_METRICS
 from throttlescope.ingest.core.selector import EQUAL, NAME_LABEL, REGEX, Matcher, Selector
 from throttlescope.ingest.core.series import Meter
 from throttlescope.ingest.core.times import BLOCK_MS, DAY_MS, SECOND_MS, check_range, format_time
@@ -139,8 +141,35 @@ def items_of(
     )
 
 
+def count_subscriptions(
+    api: PrometheusApi, selectors: Sequence[Selector], start_ms: int, end_ms: int, meter: Meter
+) -> int | None:
+    """Series of a backlog that some selectors match: the larger count of two moments of [start_ms, end_ms).
+
+    Returns
+    -------
+    int or None
+        None: the server does not answer such counts.
+    """
+    narrowed = tuple(
+        Selector(tuple(matcher for matcher in one.matchers if matcher.name != NAME_LABEL))
+        for one in (selectors or (Selector(()),))
+    )
+    wanted = WantedMetrics(dict.fromkeys(BACKLOG_METRICS, tuple(dict.fromkeys(narrowed))), ())
+    try:
+        return sum(_counts(api, wanted, start_ms, end_ms, meter, moments=2).values())
+    except SourceError:
+        return None
+
+
 def _counts(
-    api: PrometheusApi, wanted: WantedMetrics, start_ms: int, end_ms: int, meter: Meter
+    api: PrometheusApi,
+    wanted: WantedMetrics,
+    start_ms: int,
+    end_ms: int,
+    meter: Meter,
+    *,
+    moments: int = _COUNTED_MOMENTS,
 ) -> dict[str, int]:
     """Series per metric: the largest count among a few moments, selectors added up."""
     by_matchers: dict[tuple[Matcher, ...], list[str]] = {}
@@ -148,13 +177,13 @@ def _counts(
         for selector in selectors:
             rest = tuple(m for m in selector.matchers if m.name != NAME_LABEL)
             by_matchers.setdefault(rest, []).append(name)
-    moments = np.linspace(start_ms, end_ms - 1, _COUNTED_MOMENTS + 1, dtype=np.int64)[1:].tolist()
+    times_ms = np.linspace(start_ms, end_ms - 1, moments + 1, dtype=np.int64)[1:].tolist()
     counts: dict[str, int] = {}
     for rest, names in by_matchers.items():
         any_name = Matcher(NAME_LABEL, REGEX, "|".join(re.escape(name) for name in names))
         largest: dict[str, int] = {}
-        for moment in dict.fromkeys(moments):
-            found = api.query(f"count by (__name__) ({Selector((any_name, *rest))})", moment, meter)
+        for time_ms in dict.fromkeys(times_ms):
+            found = api.query(f"count by (__name__) ({Selector((any_name, *rest))})", time_ms, meter)
             for item in found:
                 name = item["metric"].get(NAME_LABEL, "")
                 count = number_of(item)

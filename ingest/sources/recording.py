@@ -27,6 +27,7 @@ import pyarrow.parquet as pq
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.core.errors import InputError
 from throttlescope.ingest.core.labels import topic_and_partition
+from throttlescope.ingest.core.metrics import BACKLOG_METRICS
 from throttlescope.ingest.core.selector import NAME_LABEL, Selector
 from throttlescope.ingest.core.series import Meter, SampleBatch
 from throttlescope.ingest.core.times import date_of
@@ -140,6 +141,12 @@ class Recording:
     @property
     def source(self) -> RecordingSource:
         return RecordingSource(str(self.folder), self.about["files"]["samples.parquet"])
+
+    @property
+    def subscriptions(self) -> int:
+        """Series of a backlog: subscription partitions, each as often as it changed its broker."""
+        _, rows_of = _loaded(str(self.folder), self.about["files"]["samples.parquet"])
+        return sum(len(rows_of.get(name, ())) for name in BACKLOG_METRICS)
 
     @property
     def checksum(self) -> str:

@@ -1,6 +1,6 @@
 """Chunks, one after the other. In: a request and its chunks. Out: what each brought, and progress with the time that is left.
 
-The session is started once. The oldest chunk comes first: what a later hour looks back to is there when it is computed, so that
+Spark is started once, if all chunks together are too much for this process. The oldest chunk comes first: what a later hour looks back to is there when it is computed, so that
 every hour is computed once, and what the source will forget next is read first. Episodes and anomalies, which look at days and
 weeks, are made once, when all chunks are there.
 """
@@ -18,6 +18,9 @@ from throttlescope.app.pipeline.events import SILENT, Progress
 from throttlescope.app.pipeline.request import RunRequest
 from throttlescope.app.pipeline.results import RunResult
 from throttlescope.app.pipeline.run import run_pipeline
+from throttlescope.app.pipeline.sources.open import open_sources
+from throttlescope.app.pipeline.sources.source import minutes_of
+from throttlescope.app.pipeline.spark_session import SparkIfNeeded
 from throttlescope.ingest.lake import Lake
 from throttlescope.models.messages.catalogue import sentence
 from throttlescope.models.messages.units import count, duration_text, minute_text
@@ -105,8 +108,6 @@ def run_chunks(
     ThrottlescopeError
         A chunk failed: those before it are in the lake, and the same command goes on with it.
     """
-    from throttlescope.app.pipeline.spark_session import start_spark
-
     began_s = time.monotonic()
     found = Chunked(
         request.command, Lake(request.settings.lake.absolute()).root, request.start_ms, request.end_ms,
@@ -114,10 +115,15 @@ def run_chunks(
     )  # fmt: skip
     follows = request.command != "ingest"
     progress.expect(len(chunks) + 1 + follows)
-    with progress.step("Starting Spark"):
-        session = session or start_spark(request.settings, debug=request.debug)
+    with progress.step(sentence("pipeline.step.chunks")):
+        minutes = _minutes(request, chunks) if session is None else 0
         if before:
             progress.note(before_words(before))
+    spark = SparkIfNeeded(request.settings, debug=request.debug, session=session)
+    if spark.starts_for(minutes):
+        progress.expect_more(1)
+        with progress.step("Starting Spark"):
+            session = spark.session_for(minutes)
     for number, chunk in enumerate(chunks):
         with progress.step(f"{minute_text(chunk.start_ms)} to {minute_text(chunk.end_ms)}"):
             one_s = time.monotonic()
@@ -133,6 +139,14 @@ def run_chunks(
             found.warnings += run_pipeline(whole, session=session).warnings
     found.took_s = round(time.monotonic() - began_s, 2)
     return found
+
+
+def _minutes(request: RunRequest, chunks: Sequence[Chunk]) -> int | None:
+    """About how many minutes of subscription partitions all chunks have; None where a source does not say."""
+    if not chunks:
+        return 0
+    whole = replace(request, start_ms=chunks[0].start_ms, end_ms=chunks[-1].end_ms)
+    return minutes_of(open_sources(whole))
 
 
 def before_words(chunks: int) -> str:

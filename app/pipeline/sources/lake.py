@@ -95,6 +95,10 @@ class LakeSource:
     clusters: tuple[str, ...]
     name: str = field(default="lake", init=False)
 
+    def minutes(self) -> int:
+        """None is read; how many there are to compute is seen in the lake."""
+        return 0
+
     def ingest(self, executor: TaskExecutor, lake: Lake, run_id: str, note: Note) -> Ingested:
         """Nothing is brought; what is there is what the run computes from."""
         spans = (ClusterSpan(self.clusters, self.start_ms, self.end_ms),) if self.clusters else ()

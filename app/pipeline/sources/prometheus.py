@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from throttlescope.app.pipeline.sources.source import ClusterSpan, Ingested, Note, Source, pulled_note
 from throttlescope.ingest.core.errors import InputError, SourceError
 from throttlescope.ingest.core.selector import Selector, parse_selector
+from throttlescope.ingest.core.series import Meter
+from throttlescope.ingest.core.times import BLOCK_MS, MINUTE_MS, block_start
+from throttlescope.ingest.pull.plan import count_subscriptions
 from throttlescope.models.messages.catalogue import sentence
 
 if TYPE_CHECKING:
@@ -86,6 +89,7 @@ class ClusterSource:
     end_ms: int
     retention_ms: int | None = None
     reset: bool = False
+    counting: Meter = field(default_factory=Meter)
 
     @property
     def name(self) -> str:
@@ -96,6 +100,14 @@ class ClusterSource:
         from throttlescope.ingest.pull.incremental import Reader
 
         return Reader(lake, self.prometheus, self.selectors, run_id, self.retention_ms, self.reset)
+
+    def minutes(self) -> int | None:
+        """Subscription partitions that the source counts at two moments of the range, times its minutes; None where it does not count."""
+        found = count_subscriptions(
+            self.prometheus.api, self.selectors, self.start_ms, self.end_ms, self.counting
+        )
+        hours = -(-(self.end_ms - block_start(self.start_ms)) // BLOCK_MS)
+        return None if found is None else found * hours * (BLOCK_MS // MINUTE_MS)
 
     def ingest(self, executor: TaskExecutor, lake: Lake, run_id: str, note: Note) -> Ingested:
         from throttlescope.ingest.pull.pull import pull
@@ -117,7 +129,8 @@ class ClusterSource:
         repaired = tuple(ClusterSpan(*span) for span in found.repaired)
         done = Ingested(
             self.name, found.clusters, (), repaired, findings=found.findings,
-            source_requests=found.meter.requests, source_bytes=found.meter.bytes,
+            source_requests=found.meter.requests + self.counting.requests,
+            source_bytes=found.meter.bytes + self.counting.bytes,
             details={"gaps_closed": found.closed},
         )  # fmt: skip
         pulled = found.pulled

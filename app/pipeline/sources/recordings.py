@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from throttlescope.app.pipeline.sources.source import ClusterSpan, Ingested, Note, pulled_note
 from throttlescope.ingest.core.errors import InputError
-from throttlescope.ingest.core.times import format_time
+from throttlescope.ingest.core.times import MINUTE_MS, format_time
 from throttlescope.ingest.sources.recording import Recording, list_shipped, read_recording
 
 if TYPE_CHECKING:
@@ -81,6 +81,13 @@ class RecordingsSource:
     @property
     def end_ms(self) -> int:
         return max(span.end_ms for span in self.spans)
+
+    def minutes(self) -> int:
+        """Minutes of subscription partitions in whole recordings, as all of them are brought in."""
+        return sum(
+            recording.subscriptions * (-(-(recording.end_ms - recording.start_ms) // MINUTE_MS))
+            for recording in self.recordings
+        )
 
     def ingest(self, executor: TaskExecutor, lake: Lake, run_id: str, note: Note) -> Ingested:
         """Bring all of them in; the range narrows only what is computed from them."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -70,7 +70,17 @@ class Source(Protocol):
     start_ms: int
     end_ms: int
 
+    def minutes(self) -> int | None:
+        """About how many minutes of subscription partitions will be read; None where the source does not say."""
+        ...
+
     def ingest(self, executor: TaskExecutor, lake: Lake, run_id: str, note: Note) -> Ingested: ...
+
+
+def minutes_of(sources: Iterable[Source]) -> int | None:
+    """About how many minutes of subscription partitions will be read from all sources; None where one does not say."""
+    found = [source.minutes() for source in sources]
+    return None if None in found else sum(found)
 
 
 def groups_of(ingested: Sequence[Ingested]) -> list[tuple[tuple[str, ...], int, int]]:

@@ -19,10 +19,9 @@ from throttlescope.ingest.lake import Lake, write_data_file
 from throttlescope.ingest.pull.manifest import RunManifest
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
     from throttlescope.app.config import Settings
     from throttlescope.app.pipeline.events import Progress
+    from throttlescope.app.pipeline.spark_session import SparkIfNeeded
 
 CLUSTER = "synthetic-history"
 FILE = Path(__file__).with_name("synthetic_history.parquet")
@@ -53,7 +52,7 @@ def read_history() -> pa.Table:
     )
 
 
-def bring_history(session: SparkSession | None, lake: Lake, settings: Settings, progress: Progress) -> None:
+def bring_history(spark: SparkIfNeeded, lake: Lake, settings: Settings, progress: Progress) -> None:
     """Put the history into a lake and diagnose its last days; a second time changes nothing."""
     from throttlescope.app.pipeline.results import Results
     from throttlescope.app.pipeline.stages import Stages
@@ -66,7 +65,7 @@ def bring_history(session: SparkSession | None, lake: Lake, settings: Settings, 
             rows = read_history()
             _write(lake, rows, manifest.run_id)
             progress.note(f"{count(rows.num_rows)} subscription minutes of {DAYS} days")
-    stages = Stages(session, lake, settings, [((CLUSTER,), JUDGED_MS, END_MS)], manifest.run_id, progress)
+    stages = Stages(spark, lake, settings, [((CLUSTER,), JUDGED_MS, END_MS)], manifest.run_id, progress)
     stages.build_verdicts()
     results = Results()
     stages.build_forecasts(results)

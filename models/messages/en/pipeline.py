@@ -8,6 +8,8 @@ _QUESTIONS = "{failures} requests without an answer, such as {scope} of {subject
 
 SENTENCES = {
     # Steps.
+    "pipeline.step.chunks": "Planning the chunks",
+    "pipeline.starting_spark": "starting Spark",
     "pipeline.step.anomalies": "Comparing with the weeks before",
     "pipeline.step.history": "Adding a synthetic history, made by the simulator",
     "pipeline.step.whole_range": "Episodes and anomalies of the whole range",

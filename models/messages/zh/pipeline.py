@@ -4,6 +4,8 @@ from __future__ import annotations
 
 SENTENCES = {
     # Steps.
+    "pipeline.step.chunks": "正在规划分段",
+    "pipeline.starting_spark": "正在启动 Spark",
     "pipeline.step.anomalies": "正在与前几周对比",
     "pipeline.step.history": "正在加入由模拟器生成的合成历史数据",
     "pipeline.step.whole_range": "整个范围的积压时段和异常",
