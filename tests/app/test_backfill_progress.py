@@ -58,7 +58,7 @@ def test_backfill_prints_progress_per_chunk(tmp_path, monkeypatch, capsys):
     )
     lines = capsys.readouterr().err.splitlines()
     assert [line.rpartition(" (")[0] for line in lines] == [
-        "[1/5] Starting Spark: 1 chunk was done before",
+        "[1/5] Planning the chunks: 1 chunk was done before",
         f"[2/5] {range_text(chunks[0])}: 1,234,567 samples, 42 verdicts, about 40 s left",
         f"[3/5] {range_text(chunks[1])}: no samples, 42 verdicts, about 20 s left",
         f"[4/5] {range_text(chunks[2])}: 1,234,567 samples, 42 verdicts",

@@ -33,14 +33,13 @@ def rows_of(lake, table):
 
 
 @pytest.fixture(scope="module")
-def ingested(_spark_session, tmp_path_factory):
+def ingested(tmp_path_factory):
     """A lake with the samples of one recording, and their range."""
     lake = tmp_path_factory.mktemp("ingested") / "lake"
     brought = run_json("ingest", "--recording", SLOW, "--lake", lake)
     return lake, brought["start_ms"], brought["end_ms"]
 
 
-@pytest.mark.spark
 @pytest.mark.long
 def test_ingest_then_diagnose_equals_run(ingested, tmp_path):
     lake, start_ms, end_ms = ingested
@@ -53,7 +52,7 @@ def test_ingest_then_diagnose_equals_run(ingested, tmp_path):
     assert rows_of(lake, "verdicts")
 
 
-@pytest.mark.spark
+@pytest.mark.long
 def test_hour_without_samples_is_idle(ingested):
     lake, start_ms, _ = ingested
     before = Lake(lake).version("signals")
@@ -77,7 +76,7 @@ def test_hour_without_samples_is_idle(ingested):
     assert "Idle interval" in text.out
 
 
-@pytest.mark.spark
+@pytest.mark.long
 def test_unknown_cluster_lists_known_clusters(ingested):
     lake, start_ms, end_ms = ingested
     outcome = throttlescope(

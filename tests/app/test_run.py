@@ -1,4 +1,4 @@
-"""Whole runs on Spark: from recordings and from a real Prometheus to verdicts; repeated, killed, gated and refused."""
+"""Whole runs: from recordings and from a real Prometheus to verdicts; repeated, killed, gated and refused."""
 
 import json
 import os
@@ -16,6 +16,7 @@ from tests.app.http_server import answering, html, unauthorised
 from tests.app.notifications.receiver import YES, receiving
 from tests.lab.prometheus import running_prometheus, write_recording, write_series
 from throttlescope.app.pipeline.sources.synthetic_history import CLUSTER as SYNTHETIC
+from throttlescope.app.pipeline.spark_session import SparkIfNeeded
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.core.times import BLOCK_MS, block_start, date_of
 from throttlescope.ingest.lake import Lake, write_data_file
@@ -25,7 +26,7 @@ from throttlescope.models.anomaly.apply import build_anomalies
 from throttlescope.models.episodes.apply import build_episodes
 from throttlescope.models.forecast.apply import build_forecasts
 
-pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("spark")]
+pytestmark = pytest.mark.long
 
 #: What a run must leave unchanged when it is repeated; the other tables are books of runs.
 DATA = (
@@ -59,7 +60,7 @@ def run(lake, *arguments, command="run"):
 
 
 @pytest.fixture(scope="module")
-def recorded(_spark_session, tmp_path_factory):
+def recorded(tmp_path_factory):
     """A lake made of two shipped recordings, and what the run said."""
     lake = tmp_path_factory.mktemp("recorded") / "lake"
     return lake, run(lake, "--recording", THROTTLED, "--recording", SLOW)
@@ -107,6 +108,64 @@ def test_run_counts_episodes_forecasts_and_anomalies(recorded):
     }  # fmt: skip
 
 
+@pytest.mark.spark
+def test_run_with_master_writes_same_files(recorded, spark, tmp_path):
+    """The run of the fixture is small and was done in this process; files are named by their bytes."""
+    here, there = Lake(recorded[0]), Lake(tmp_path / "lake")
+    outcome = throttlescope(
+        "run", "--recording", THROTTLED, "--recording", SLOW, "--lake", there.root, "--master", "local[2]"
+    )
+    assert outcome.code == 0, outcome.err
+    assert "Starting Spark" in outcome.err
+    for table in DATA:
+        names = [{file.relative_path for file in lake.files(table)} for lake in (here, there)]
+        assert names[0] == names[1], table
+        assert rows_of(here.root, table) == rows_of(there.root, table), table
+    assert here.files("verdicts")
+
+
+def test_small_run_starts_no_spark(tmp_path, monkeypatch):
+    """Neither where it was expected to be small, nor where nothing was known of it and the lake shows that it is."""
+    monkeypatch.setattr(
+        "throttlescope.ingest.spark.session.spark_session", lambda **_: pytest.fail("Spark was started")
+    )
+    outcome = throttlescope("run", "--recording", SLOW, "--lake", tmp_path / "lake")
+    assert outcome.code == 0, outcome.err
+    assert "Spark" not in outcome.err
+    assert outcome.err.startswith("[1/10] Reading ")
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("expected", [None, 0])
+def test_large_run_starts_spark_once(recorded, spark, tmp_path, monkeypatch, expected):
+    """Before it reads where the source does not say how much there is, else as soon as more was read than this process takes."""
+    monkeypatch.setattr(
+        "throttlescope.app.pipeline.sources.recordings.RecordingsSource.minutes", lambda _: expected
+    )
+    for name in ("starts_for", "session_for", "executor_for"):
+        monkeypatch.setattr(SparkIfNeeded, name, with_bound(getattr(SparkIfNeeded, name), most=1))
+    outcome = throttlescope("run", "--recording", SLOW, "--lake", tmp_path / "lake")
+    assert outcome.code == 0, outcome.err
+    began = [line.rpartition("] ")[2] for line in outcome.err.splitlines() if line.startswith("[")]
+    place = 1 if expected == 0 else 0
+    assert [line.startswith("Starting Spark") for line in began] == [at == place for at in range(len(began))]
+    assert f"[{len(began)}/11]" in outcome.err
+    assert len(began) == 11
+    assert rows_of(tmp_path / "lake", "verdicts") == [
+        row for row in rows_of(recorded[0], "verdicts") if repr(("cluster", SLOW)) in row
+    ]
+
+
+def with_bound(function, *, most):
+    """The function with another bound, where it was not given one."""
+
+    def bounded(self, rows, given=most, **options):
+        return function(self, rows, given, **options)
+
+    return bounded
+
+
+@pytest.mark.spark
 def test_spark_and_local_results_are_equal(recorded, spark, tmp_path):
     whole = Lake(recorded[0])
     files = whole.files("signals")
@@ -181,7 +240,6 @@ def test_ingest_stops_before_signals(tmp_path):
     assert lake.version("verdicts") is not None
 
 
-@pytest.mark.usefixtures("_spark_session")
 @pytest.mark.study
 def test_demo_prints_verdicts_and_starts_server(tmp_path, monkeypatch):
     config = tmp_path / "minutes.toml"
@@ -205,7 +263,7 @@ def test_demo_prints_verdicts_and_starts_server(tmp_path, monkeypatch):
         "UTC",
     ):
         assert words in outcome.out
-    assert "[1/11]" in outcome.err
+    assert "[1/10]" in outcome.err
     assert [arguments[3:] for arguments in executed] == [
         ["serve", "--lake", str(tmp_path / ".demo"), "--port", "8123"]
     ]

@@ -45,7 +45,10 @@ def after_samples(store: FailingStore, method: str, path: str) -> bool:
 
 
 def run(lake: str) -> object:
-    return throttlescope("run", "--recording", RECORDING, "--lake", lake, "--format", "json", "--quiet")
+    """On Spark: its tasks write, and their errors come from another process."""
+    return throttlescope(
+        "run", "--recording", RECORDING, "--lake", lake, "--master", "local[2]", "--format", "json", "--quiet"
+    )
 
 
 @pytest.fixture(scope="module")

@@ -45,14 +45,14 @@ def rows_of(lake: Lake, table: str) -> list[str]:
 
 @pytest.fixture(scope="module")
 def lakes(_spark_session, _object_store, tmp_path_factory):
-    """The same recording run into a folder and into the store."""
+    """The same recording run into a folder, in this process, and into the store, on Spark."""
     with pytest.MonkeyPatch.context() as environment:
         for name, value in _object_store.environment.items():
             environment.setenv(name, value)
         roots = str(tmp_path_factory.mktemp("run") / "lake"), _object_store.lake("run")
-        for root in roots:
+        for root, more in zip(roots, ((), ("--master", "local[2]")), strict=True):
             outcome = throttlescope(
-                "run", "--recording", RECORDING, "--lake", root, "--format", "json", "--quiet"
+                "run", "--recording", RECORDING, "--lake", root, "--format", "json", "--quiet", *more
             )
             assert outcome.code == 0, outcome.err
             assert json.loads(outcome.out)["lake"] == root
