@@ -11,7 +11,8 @@ from throttlescope.app.config import load_settings
 from throttlescope.app.services.doctor.admin_checks import has_throttle_counters
 from throttlescope.app.services.doctor.check import FAILED, OK, SKIPPED, WARNING
 from throttlescope.app.services.doctor.doctor import examine, exit_code
-from throttlescope.ingest.core.errors import EXIT_INPUT, EXIT_UNREACHABLE
+from throttlescope.app.services.doctor.spark_checks import examine_spark
+from throttlescope.ingest.core.errors import EXIT_INPUT, EXIT_UNREACHABLE, SourceError
 
 RUNTIME = {
     "clusterName": "prod",
@@ -274,6 +275,30 @@ def test_missing_source_or_secret_fails(tmp_path):
     assert found["secrets of prometheus"].status == FAILED
     assert found["prometheus.url"].status == WARNING
     assert "TLS" in found["prometheus.url"].found
+
+
+@pytest.mark.parametrize(
+    ("master", "subscriptions", "status", "words"),
+    [
+        (None, 0, None, ""),
+        (None, 2_000, OK, "starts no Spark: 2,000"),
+        (None, 2_001, FAILED, "needs Java"),
+        ("local[2]", 3, FAILED, "needs Java"),
+        ("sc://user@connect:15002", 3, OK, "starts Spark on connect:15002"),
+        ("nonsense", 3, FAILED, "no such master"),
+    ],
+)
+def test_java_is_demanded_where_spark_starts(monkeypatch, master, subscriptions, status, words):
+    def no_java():
+        raise SourceError("Spark needs Java and none was found", got="no java in PATH", fix="install one")
+
+    monkeypatch.setattr("throttlescope.app.services.doctor.spark_checks.find_java", no_java)
+    checks = examine_spark(load_settings(None, {"spark": {"master": master}}), subscriptions)
+    assert [check.status for check in checks] == ([] if status is None else [status])
+    for check in checks:
+        assert words in check.found
+        assert bool(check.fix) == (status == FAILED)
+        assert not check.unreachable
 
 
 @pytest.mark.parametrize(

@@ -29,14 +29,16 @@ from throttlescope.ingest.core.errors import EmptyRangeError, InputError, Source
 from throttlescope.ingest.core.labels import LabelMapping
 from throttlescope.ingest.core.metrics import METRICS
 from throttlescope.ingest.core.selector import parse_selector
+from throttlescope.ingest.core.series import Meter
 from throttlescope.ingest.lake import Lake
 from throttlescope.ingest.pull import pull as pull_module
 from throttlescope.ingest.pull.item import plain_error
-from throttlescope.ingest.pull.plan import widened
+from throttlescope.ingest.pull.plan import count_subscriptions, widened
 from throttlescope.ingest.pull.pull import PullResult, pull
 from throttlescope.ingest.pull.wanted_metrics import _LACKS
 from throttlescope.ingest.sources.access import Access, BrokenStreamError
 from throttlescope.ingest.sources.prometheus import open_prometheus
+from throttlescope.ingest.sources.prometheus_api import PrometheusApi
 
 pytestmark = pytest.mark.prometheus
 
@@ -185,6 +187,17 @@ def test_matchers_narrow_what_has_their_labels(lake: Lake, prometheus) -> None:
         ("pulsar_version_info", None, None),
         ("up", None, None),
     }
+
+
+def test_source_counts_subscriptions_before_reading(prometheus) -> None:
+    """Three topics of two partitions, each with two subscriptions; of a server that does not answer it is not known."""
+    api, meter = open_prometheus(prometheus.url).api, Meter()
+    assert count_subscriptions(api, [], START_MS, END_MS, meter) == 3 * 2 * 2
+    assert meter.requests == 2
+    narrow = [parse_selector('pulsar_rate_in{topic=~".*orders-1"}')]
+    assert count_subscriptions(api, narrow, START_MS, END_MS, meter) == 2 * 2
+    assert count_subscriptions(api, [], START_MS - 10 * HOUR_MS, START_MS - HOUR_MS, meter) == 0
+    assert count_subscriptions(PrometheusApi("http://127.0.0.1:9"), [], START_MS, END_MS, meter) is None
 
 
 def test_overlapping_selectors_bring_a_series_once(lake: Lake, prometheus) -> None:

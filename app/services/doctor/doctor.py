@@ -25,13 +25,16 @@ def examine(settings: Settings, config_file: Path | None) -> list[DoctorCheck]:
     from throttlescope.app.config import UNNAMED
     from throttlescope.app.services.doctor.admin_checks import examine_admin
     from throttlescope.app.services.doctor.prometheus_checks import examine_prometheus
+    from throttlescope.app.services.doctor.spark_checks import examine_spark
 
+    subscriptions = 0
     checks = list(_configuration(settings, config_file))
     for name, cluster in settings.clusters.items():
         seen: dict[str, Any] = {}
         if cluster.prometheus is not None:
             found, seen = examine_prometheus(name, cluster)
             checks += found
+            subscriptions += seen.get("subscriptions", 0)
         if cluster.pulsar_admin is not None:
             checks += examine_admin(name, cluster, seen)
         else:
@@ -41,6 +44,7 @@ def examine(settings: Settings, config_file: Path | None) -> list[DoctorCheck]:
                     sentence("doctor.configuration.no_admin.fix"),
                 )
             )  # fmt: skip
+    checks += examine_spark(settings, round(subscriptions))
     # A cluster without a configured name has none to show.
     return [replace(check, cluster="") if check.cluster == UNNAMED else check for check in checks]
 

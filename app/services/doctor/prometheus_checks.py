@@ -144,6 +144,7 @@ class _PrometheusExamination:
         if subscriptions:
             found = sentence("doctor.prometheus.topic_level", subscriptions=subscriptions)
             self._say("topic level", OK, found)
+            self.seen["subscriptions"] = subscriptions
         elif BACKLOG in names:
             self._say(
                 "topic level",

@@ -22,6 +22,11 @@ SENTENCES = {
     "doctor.configuration.not_verified.fix": "give its authority with ca_file and drop verify = false",
     "doctor.configuration.no_tls": "a secret is sent without TLS",
     "doctor.configuration.no_tls.fix": "use an https:// address",
+    # Spark.
+    "doctor.spark.not_needed": "starts no Spark: {subscriptions:,} subscription partitions, up to {most:,} are computed in one process",
+    "doctor.spark.started": "starts Spark, on Java {version} of {found_in}",
+    "doctor.spark.named": "starts Spark on {master}",
+    "doctor.spark.no_java": "starts Spark, which needs Java 17 or newer; found: {got}",
     # Prometheus: access.
     "doctor.prometheus.reachable": "{url}, version {version}",
     "doctor.prometheus.clock": "within {seconds} s of this machine's",

@@ -17,6 +17,11 @@ SENTENCES = {
     "doctor.configuration.not_verified.fix": "用 ca_file 指定其签发机构，并去掉 verify = false",
     "doctor.configuration.no_tls": "密钥未经 TLS 发送",
     "doctor.configuration.no_tls.fix": "使用 https:// 地址",
+    # Spark.
+    "doctor.spark.not_needed": "不启动 Spark：{subscriptions:,} 个订阅分区，{most:,} 个以内在单个进程中计算",
+    "doctor.spark.started": "启动 Spark，使用 {found_in} 中的 Java {version}",
+    "doctor.spark.named": "在 {master} 上启动 Spark",
+    "doctor.spark.no_java": "启动 Spark，需要 Java 17 或更高版本；找到：{got}",
     # Prometheus: access.
     "doctor.prometheus.reachable": "{url}，版本 {version}",
     "doctor.prometheus.clock": "与本机时钟相差不超过 {seconds} 秒",
