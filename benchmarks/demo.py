@@ -3,7 +3,7 @@
 In: a number of runs. Out: JSON on standard output. Each run is a process of its own with a lake of its own; the first
 one, which fills the caches (compiled kernels, Python's byte code, the files' pages), is told apart from the others.
 
-Target: ``throttlescope demo --no-serve`` under 60 s with warm caches.
+Target: ``throttlescope demo --no-serve`` under 20 s with warm caches.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import tempfile
 import time
 from pathlib import Path
 
-TARGET_S = 60
+TARGET_S = 20
 
 
 def main() -> None:

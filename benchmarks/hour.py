@@ -1,12 +1,13 @@
-"""How long an hour of a fleet takes: from a real Prometheus to verdicts, and from samples to verdicts. On Spark ``local[2]``.
+"""How long an hour of a fleet takes: from a real Prometheus to verdicts, and from samples to verdicts.
 
 In: numbers of subscriptions and of runs. Out: a table on standard output, and JSON where it is wanted. Every subscription has about 14
 series at 60 s (``benchmarks/fleet/scrapes.py``).
 
 ``cold``
-    the command ``throttlescope run`` for the hour, from its start to its end, Spark's start and the gates included, each time into a new lake
+    the command ``throttlescope run`` for the hour, from its start to its end, the gates and, from 2,000 subscriptions on, Spark's start included,
+    each time into a new lake
 ``warm``
-    from ``samples`` in a lake to ``signals`` and ``verdicts``, in a session that is running; gates and what follows verdicts excluded
+    from ``samples`` in a lake to ``signals`` and ``verdicts``, on Spark ``local[2]`` that is running; gates and what follows verdicts excluded
 
 Targets: 10,000 subscriptions cold in less than 3 minutes; warm at least 0.5 million samples per second; ten times the fleet in at most 11
 times the time, and the memory of the driver flat.

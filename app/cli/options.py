@@ -57,7 +57,7 @@ Master = Annotated[
         "--master",
         metavar="URL",
         help="Where Spark runs: local[N], spark://HOST:PORT, yarn, k8s://URL, or sc://HOST:PORT for Spark Connect. "
-        "Default: master in [spark] of the configuration, else all cores of this machine.",
+        "Default: master in [spark] of the configuration, else this machine, and no Spark for what one process can do.",
     ),
 ]
 Debug = Annotated[

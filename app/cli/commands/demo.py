@@ -35,7 +35,7 @@ def demo(
 ) -> None:
     """Show the product on recordings of a real broker: no cluster, no Prometheus and no configuration needed.
 
-    Ingests the recordings of the demo, builds signals and verdicts on local Spark, then episodes, forecasts and anomalies, prints a
+    Ingests the recordings of the demo, builds signals and verdicts, then episodes, forecasts and anomalies, prints a
     line per subscription, then serves the web app on this machine. A second time changes nothing. What needs weeks of history is
     shown on the cluster synthetic-history, which the simulator made: nothing of it was measured.
     """
