@@ -13,6 +13,7 @@ import ctypes
 import json
 import os
 import platform
+import resource
 import statistics
 import subprocess
 import sys
@@ -22,13 +23,17 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.compute as pc
+
 from benchmarks.fleet.scrapes import END_MS, START_MS, hour_of_scrapes
+from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.core.times import format_time
 from throttlescope.ingest.lake import Lake
 
 SUBSCRIPTIONS = (50, 300, 1_000)
 WAYS = {"in process": (), "Spark": ("--master", "local[*]")}
-TABLES = (
+COMPARED = (
     "series",
     "samples",
     "limits",
@@ -47,8 +52,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--subscriptions", type=int, nargs="+", default=SUBSCRIPTIONS)
     parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument(
+        "--look-back",
+        type=int,
+        metavar="N",
+        help="only anomalies of N times three subscriptions with 16 days of history, here",
+    )
     parser.add_argument("--json", type=Path, metavar="OUT", help="file for everything that was measured")
     given = parser.parse_args()
+    if given.look_back:
+        print(json.dumps(look_back(given.look_back)))
+        return
     adopt_orphans()
     found: dict[str, Any] = {
         "machine": {
@@ -117,10 +131,43 @@ def run(url: str, lake: Path, more: tuple[str, ...]) -> dict[str, float]:
 
 def check_same(one: Path, other: Path) -> None:
     """Files are named by their bytes."""
-    for table in TABLES:
+    for table in COMPARED:
         names = [{file.relative_path for file in Lake(lake).files(table)} for lake in (one, other)]
         if names[0] != names[1]:
             raise RuntimeError(f"files of {table} differ: {one} and {other}")
+
+
+def look_back(copies: int) -> dict[str, float]:
+    """Anomalies of the demo's synthetic history, some copies of it, in this process: what a step costs that reads weeks."""
+    from throttlescope.app.pipeline.sources.synthetic_history import CLUSTER, END_MS, read_history
+    from throttlescope.ingest.core.times import BLOCK_MS
+    from throttlescope.ingest.lake import write_data_file
+    from throttlescope.ingest.spark.task_executor import InProcessExecutor
+    from throttlescope.models.anomaly.apply import build_anomalies
+
+    with tempfile.TemporaryDirectory(prefix="look-back-") as folder:
+        lake, rows = Lake(Path(folder, "lake")), read_history()
+        place, key = rows.column_names.index("topic"), [(name, "ascending") for name in TABLES["signals"].key]
+        for date in sorted(set(rows.column("date").to_pylist())):
+            day = rows.filter(pc.equal(rows.column("date"), date))
+            copied = [
+                day.set_column(
+                    place,
+                    day.schema.field(place),
+                    pc.binary_join_element_wise(day.column("topic"), str(number), "-"),
+                )
+                for number in range(copies)
+            ]
+            file = write_data_file(lake.root, "signals", pa.concat_tables(copied).sort_by(key))
+            lake.commit("signals", [file], run_id="benchmark")
+        before_s, began_s = time.process_time(), time.monotonic()
+        build_anomalies(InProcessExecutor(), lake, [CLUSTER], END_MS - BLOCK_MS, END_MS, "benchmark")
+        return {
+            "rows": sum(file.rows for file in lake.files("signals")),
+            "processor_s": round(time.process_time() - before_s, 1),
+            "elapsed_s": round(time.monotonic() - began_s, 1),
+            "memory_mb": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1000),
+        }
 
 
 def adopt_orphans() -> None:
