@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 #: Rows of ``signals`` that a step reads in this process at most: a day of 350 subscription partitions.
 IN_PROCESS_ROWS = 500_000
-#: The same where Spark does not run yet: anomalies then take 2.2 GB here, less than a Spark that is started for them.
+#: The same where Spark does not run yet: anomalies then take 2.1 GB here, less than a Spark that is started for them.
 ROWS_WITHOUT_SPARK = 2_000_000
 
 #: Clusters and a range [start_ms, end_ms).
