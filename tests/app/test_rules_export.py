@@ -74,6 +74,7 @@ def moments_of(row) -> list[int]:
     return list(range(first_ms, row["end_ms"] - MINUTE_MS, MINUTE_MS))
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", [*QUICK, *(pytest.param(one, marks=pytest.mark.long) for one in OTHERS)])
 def test_recorded_cause_raises_only_its_alert(tmp_path, name):
     found = recorded(name)
@@ -232,6 +233,7 @@ def firing_test(found: Recorded, row: dict) -> dict:
     return {"expr": expr, "eval_time": f"{time_ms // 1000}s", "exp_samples": samples}
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.prometheus
 @pytest.mark.parametrize(
     "name",
@@ -425,6 +427,7 @@ def test_command_writes_and_counts_rules(tmp_path):
     assert {path.name for path in (tmp_path / "new" / "rules").iterdir()} == {RULES_NAME, INHIBIT_NAME}
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.long
 @pytest.mark.parametrize(
     ("arguments", "words"),

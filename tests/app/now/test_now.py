@@ -61,6 +61,7 @@ def question(recorded: Recorded, end_ms: int, **more) -> NowQuestion:
     return NowQuestion.of(**({"topic": recorded.topic} | more), end_ms=end_ms)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.long
 @pytest.mark.parametrize("name", NAMES)
 def test_verdicts_match_reading_everything(name, monkeypatch):
