@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-
 SKIPS = {
     "in the test": "@pytest.mark.prometheus\ndef test_it():\n    pytest.skip('no binary')\n",
     "in a fixture": (

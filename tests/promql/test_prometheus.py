@@ -13,10 +13,10 @@ import re
 
 import pytest
 
+from tests.examples import share
 from tests.promql.conformance import lake_pairs, pairs
 from tests.promql.conformance.hostile import text_of
 from tests.promql.conformance.outcome import BAD_DATA, UNSUPPORTED, difference
-from tests.examples import share
 from tests.promql.conformance.targets import Ours
 from tests.promql.conformance.targets import server as running_server
 from tests.promql.generate import BASE_MS, random_data
