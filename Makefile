@@ -93,7 +93,7 @@ test-backfill: setup parts ## backfills at length: killed while they read and co
 test-lab: setup parts ## brokers of other versions, alone and as a cluster: Pulsar 4.0.1, 4.0.7 and 5.0.0-M1; a cluster whose brokers end and start
 	@THROTTLESCOPE_REQUIRE=broker $(BIN)/python -m pytest -q --durations=12 tests/test_lab_versions.py tests/test_lab_cluster.py $(PYTEST_ARGS)
 
-judges: setup parts ## run judges from outside: fetches other projects' tests and classes, and writes docs/accuracy/outside.md (JUDGES="NAME ...")
+judges: setup parts ## run judges from outside, other projects' tests, data and classes, and write docs/accuracy/outside.md (JUDGES="NAME ...")
 	@$(BIN)/python -m tests.judges $(JUDGES)
 
 faults: setup parts ## break everything on purpose, with a seed, and print what came of it (FAULTS="STUDY ... --seed N --instants N")

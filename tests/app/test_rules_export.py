@@ -19,6 +19,7 @@ from tests.transforms.recorded import recording_folder, unmoved_series
 from tests.transforms.rules_in_memory import _values, text_of
 from throttlescope.app.presentation.links.subscription import SubscriptionAddress
 from throttlescope.app.rules_export import alert_rules as a
+from throttlescope.app.rules_export.document import has_condition
 from throttlescope.app.rules_export.export import INHIBIT_NAME, RULES_NAME, all_rules, check, export_rules
 from throttlescope.app.rules_export.inhibit import inhibit_rules
 from throttlescope.app.rules_export.limiter_rules import RHO, _periods
@@ -160,6 +161,22 @@ def test_rules_over_a_lake_match_live(tmp_path):
         assert ((EXPECTED[row["cause"]], row["subscription"], str(row["partition"])) in fired) == bool(
             row["limiter"]
         )
+
+
+def test_alerts_without_condition_read_conditional_series(tmp_path):
+    """Their comment in the file says so, and keeps pint from taking them for alerts that always fire."""
+    (rules, _) = export_rules(tmp_path, ExportOptions())
+    lines = rules.path.read_text().splitlines()
+    found = all_rules(ExportOptions())
+    recorded_when = {one.record for one in found if not isinstance(one, Alerting) and has_condition(one.expr)}
+    silenced = {lines[at + 1].split("alert: ")[1] for at, line in enumerate(lines) if "pint disable" in line}
+    assert silenced == {
+        one.alert for one in found if isinstance(one, Alerting) and not has_condition(one.expr)
+    }
+    for one in found:
+        if isinstance(one, Alerting) and one.alert in silenced:
+            assert set(re.findall(r"throttlescope:[a-z0-9_]+", one.expr)) & recorded_when, one.alert
+    assert len(silenced) == 7
 
 
 # -- promtool ---------------------------------------------------------------------------------
