@@ -75,7 +75,7 @@ test-without-broker: setup ## the other half of `make test`
 
 # One after another: each of them starts clusters, brokers or whole runs, and some are timed.
 test-long: setup parts airflow-env ## the proofs that take minutes each, about two hours: clusters, kills, full disks, brokers of other versions
-	@THROTTLESCOPE_EXAMPLES=1 $(BIN)/python -m pytest -q -n 2 -m "hypothesis and not study" $(PYTEST_ARGS)
+	@THROTTLESCOPE_EXAMPLES=1 $(BIN)/python -m pytest -q -n 2 -m "(hypothesis or sampled) and not study" $(PYTEST_ARGS)
 	@THROTTLESCOPE_REQUIRE="$(THROTTLESCOPE_REQUIRE)" $(BIN)/python -m pytest -q --durations=30 -m study $(PYTEST_ARGS)
 
 test-airflow: setup parts airflow-env ## the DAGs at length: each by `dags test`, a chain, a killed task, a gate, a backfill in a real Airflow
@@ -90,10 +90,10 @@ test-storage: setup parts ## the lake on an object store at length: a store that
 test-backfill: setup parts ## backfills at length: killed while they read and compute, and two at once
 	@THROTTLESCOPE_REQUIRE=prometheus $(BIN)/python -m pytest -q --durations=12 tests/app/test_backfill_processes.py $(PYTEST_ARGS)
 
-test-lab: setup parts ## brokers of other versions, alone and as a cluster: Pulsar 4.0.1, 4.0.7 and 5.0.0-M1; their jars are fetched
-	@THROTTLESCOPE_REQUIRE=broker $(BIN)/python -m pytest -q --durations=12 tests/test_lab_versions.py $(PYTEST_ARGS)
+test-lab: setup parts ## brokers of other versions, alone and as a cluster: Pulsar 4.0.1, 4.0.7 and 5.0.0-M1; a cluster whose brokers end and start
+	@THROTTLESCOPE_REQUIRE=broker $(BIN)/python -m pytest -q --durations=12 tests/test_lab_versions.py tests/test_lab_cluster.py $(PYTEST_ARGS)
 
-judges: setup parts ## run judges from outside: fetches other projects' tests and classes, and writes docs/accuracy/outside.md (JUDGES="NAME ...")
+judges: setup parts ## run judges from outside, other projects' tests, data and classes, and write docs/accuracy/outside.md (JUDGES="NAME ...")
 	@$(BIN)/python -m tests.judges $(JUDGES)
 
 faults: setup parts ## break everything on purpose, with a seed, and print what came of it (FAULTS="STUDY ... --seed N --instants N")

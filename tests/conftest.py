@@ -66,10 +66,27 @@ def spark(_spark_session):
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items):
+def pytest_collection_modifyitems(config, items):
     for item in items:
         if "spark" in getattr(item, "fixturenames", ()):
             item.add_marker("spark")
+    if EXAMPLES_SHARE < 1:
+        _leave_out_sampled_cases(config, items)
+
+
+def _leave_out_sampled_cases(config, items):
+    """Of each test marked ``sampled(n)`` keep the first of every n cases."""
+    cases, left_out = Counter(), []
+    for item in items:
+        if marker := item.get_closest_marker("sampled"):
+            test = item.nodeid.partition("[")[0]
+            if cases[test] % marker.args[0]:
+                left_out.append(item)
+            cases[test] += 1
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        dropped = set(map(id, left_out))
+        items[:] = [item for item in items if id(item) not in dropped]
 
 
 def pytest_addoption(parser):

@@ -143,12 +143,14 @@ def test_the_synthetic_history_has_anomalies(demo: tuple[Path, str]) -> None:
     assert {row["cluster"] for row in rows if row["state"] != "learning"} >= {CLUSTER}
 
 
+@pytest.mark.study
 def test_healthy_but_ticking_is_never_called_throttled(found: dict) -> None:
     share = found["all"]["ours"]["healthy_called_throttled"]
     assert share["of"] > 0
     assert share["count"] == 0
 
 
+@pytest.mark.study
 def test_accuracy_figures_equal_a_run(found: dict) -> None:
     """What the page counts without Spark, a run's lake shows as well."""
     shipped = measured()["sets"]["shipped"]
@@ -163,6 +165,7 @@ def test_accuracy_figures_equal_a_run(found: dict) -> None:
         assert (share["count"], share["of"]) == (shipped[name]["count"], shipped[name]["of"]), name
 
 
+@pytest.mark.study
 def test_accuracy_signals_equal_a_run(judged: Path) -> None:
     lake, key = Lake(judged), [*SUBSCRIPTION_KEY_NAMES, "minute_ms"]
     compared = 0
@@ -176,11 +179,13 @@ def test_accuracy_signals_equal_a_run(judged: Path) -> None:
     assert compared > 1000
 
 
+@pytest.mark.study
 def test_what_if_page_equals_predictions(judged: Path) -> None:
     page = whatif.PAGE.read_text()
     assert renewed(page, whatif.parts(whatif.rows_of(Lake(judged)))) == page, "the page is old: make accuracy"
 
 
+@pytest.mark.study
 def test_guide_example_equals_command_output(judged: Path) -> None:
     page = whatif.GUIDE.read_text()
     assert whatif.guide_page(page, str(judged)) == page, "the page is old: make accuracy"
@@ -216,6 +221,7 @@ def test_a_second_demo_changes_nothing(demo: tuple[Path, str]) -> None:
 
 
 @needs_chromium
+@pytest.mark.study
 def test_documentation_pictures_match_the_pages(demo: tuple[Path, str], tmp_path: Path) -> None:
     with running_server(str(demo[0])) as address, running_chromium() as browser:
         taken = [*shoot(browser, address, tmp_path), *shoot(browser, address, tmp_path, **CHINESE)]

@@ -14,7 +14,8 @@ from tests.lab.hosts import claimed_hosts
 from tests.lab.listening import listening_addresses
 from tests.lab.parts import PartMissing, broker_jars, java_binary
 
-pytestmark = [pytest.mark.broker, pytest.mark.timeout(600)]
+# The short case of a cluster in `make test` is test_lab_cluster_case.py.
+pytestmark = [pytest.mark.study, pytest.mark.broker, pytest.mark.timeout(600)]
 
 
 @pytest.fixture(scope="module")

@@ -53,6 +53,7 @@ def test_a_drawn_scenario_can_be_played(family: str, number: int) -> None:
     assert yaml.safe_load(scenario_yaml(family, SEED, number)) == body
 
 
+@pytest.mark.sampled(8)
 @pytest.mark.long
 @pytest.mark.parametrize("world", [LITTLE, MUCH], ids=["little", "much"])
 @pytest.mark.parametrize(("family", "number"), CASES)
@@ -89,6 +90,7 @@ def test_without_its_intervention_the_check_fails() -> None:
             assert failures, family
 
 
+@pytest.mark.sampled(8)
 @pytest.mark.long
 @pytest.mark.parametrize("folder", RECORDED, ids=lambda path: path.name)
 def test_the_fluid_model_says_what_was_recorded(folder: Path) -> None:

@@ -23,6 +23,7 @@ def test_all_recordings_are_looked_at() -> None:
     assert len(ALL) >= 189
 
 
+@pytest.mark.sampled(8)
 @pytest.mark.long
 @pytest.mark.parametrize("folder", ALL, ids=lambda path: path.name)
 def test_recording_names_no_machine_path(folder: Path) -> None:

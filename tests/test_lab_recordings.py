@@ -45,6 +45,7 @@ def test_no_recording_is_in_both_places() -> None:
     assert len(names) == len(set(names))
 
 
+@pytest.mark.sampled(8)
 @pytest.mark.long
 @pytest.mark.parametrize(
     "folder", RECORDINGS + ENGINE_RECORDINGS + DIAGNOSIS_RECORDINGS, ids=lambda path: path.name
@@ -75,6 +76,7 @@ def test_engine_recordings_are_many_enough() -> None:
     assert sum(1 for count in families.values() if count == 3) >= 12
 
 
+@pytest.mark.sampled(8)
 @pytest.mark.long
 @pytest.mark.parametrize("folder", ENGINE_RECORDINGS, ids=lambda path: path.name)
 def test_engine_recording_is_sound(folder: Path) -> None:
@@ -103,6 +105,7 @@ def test_engine_recording_is_sound(folder: Path) -> None:
             json.loads(json.loads(line)["body"] or "null")
 
 
+@pytest.mark.sampled(8)
 @pytest.mark.long
 @pytest.mark.parametrize("folder", RECORDINGS, ids=lambda path: path.name)
 def test_truth_follows_the_script(folder: Path) -> None:
@@ -128,6 +131,7 @@ def test_every_diagnosis_family_is_recorded_twice() -> None:
     assert all(families[family] >= 2 for family in fresh), families
 
 
+@pytest.mark.sampled(8)
 @pytest.mark.long
 @pytest.mark.parametrize("folder", DIAGNOSIS_RECORDINGS, ids=lambda path: path.name)
 def test_diagnosis_recording_can_be_checked_again(folder: Path) -> None:
@@ -154,6 +158,7 @@ def test_diagnosis_recording_can_be_checked_again(folder: Path) -> None:
     assert lossy == bool(found.first_loss_ms)
 
 
+@pytest.mark.sampled(8)
 @pytest.mark.long
 @pytest.mark.parametrize("folder", DIAGNOSIS_RECORDINGS, ids=lambda path: path.name)
 def test_diagnosis_recording_has_deadline_policies(folder: Path) -> None:
@@ -178,6 +183,7 @@ def test_diagnosis_recording_has_deadline_policies(folder: Path) -> None:
     assert settings["backlogQuotaCheckIntervalInSeconds"] == "60"
 
 
+@pytest.mark.sampled(8)
 @pytest.mark.long
 @pytest.mark.parametrize("folder", RECORDINGS + DIAGNOSIS_RECORDINGS, ids=lambda path: path.name)
 def test_admin_answers_are_json(folder: Path) -> None:

@@ -7,8 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.examples import seeds
-
 SKIPS = {
     "in the test": "@pytest.mark.prometheus\ndef test_it():\n    pytest.skip('no binary')\n",
     "in a fixture": (
@@ -47,7 +45,7 @@ def run_pytest(folder, text, required):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("text", seeds(SKIPS.values()), ids=SKIPS)
+@pytest.mark.parametrize("text", SKIPS.values(), ids=SKIPS)
 def test_a_skip_of_what_is_required_fails(tmp_path, text):
     done = run_pytest(tmp_path, text, "broker,prometheus")
     assert done.returncode in (1, 2), done.stdout

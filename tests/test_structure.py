@@ -68,6 +68,24 @@ def tree_of(path):
 
 
 @functools.cache
+def statements(path):
+    """Import and class statements of a file, each with whether it is for type checkers alone. Expressions hold neither and are not visited."""
+    found, left = [], [(tree_of(path), False)]
+    while left:
+        node, for_types = left.pop()
+        if isinstance(node, ast.Import | ast.ImportFrom | ast.ClassDef):
+            found.append((node, for_types))
+        if isinstance(node, ast.If):
+            test = node.test
+            typed = for_types or getattr(test, "id", getattr(test, "attr", None)) == "TYPE_CHECKING"
+            left += [(inner, typed) for inner in node.body] + [(inner, for_types) for inner in node.orelse]
+        else:
+            blocks = ("body", "orelse", "finalbody", "handlers", "cases")
+            left += [(inner, for_types) for name in blocks for inner in getattr(node, name, ())]
+    return tuple(found)
+
+
+@functools.cache
 def imports(path, types=True):
     """Modules that a file imports, with full names; ``from a import b`` gives ``a.b``. Without ``types``: only those that it runs."""
     return tuple(_imports(path, types))
@@ -78,10 +96,8 @@ def _imports(path, types):
     package = ["throttlescope", *module.split(".")]
     if path.name != "__init__.py":
         package.pop()
-    tree = tree_of(path)
-    left_out = set() if types else {id(node) for node in _for_types(tree)}
-    for node in ast.walk(tree):
-        if id(node) in left_out:
+    for node, for_types in statements(path):
+        if for_types and not types:
             continue
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
@@ -89,13 +105,6 @@ def _imports(path, types):
             base = package[: len(package) - node.level + 1] if node.level else []
             origin = ".".join([*base, *(node.module or "").split(".")]).strip(".")
             yield from (f"{origin}.{alias.name}" for alias in node.names)
-
-
-def _for_types(tree):
-    """Nodes that run for a type checker only."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
-            yield from (inner for statement in node.body for inner in ast.walk(statement))
 
 
 def room_of(module):
@@ -207,7 +216,7 @@ def test_a_circle_is_found():
 def test_a_class_name_is_defined_once():
     homes = collections.defaultdict(set)
     for path in ALL:
-        for node in ast.walk(tree_of(path)):
+        for node, _ in statements(path):
             if isinstance(node, ast.ClassDef):
                 homes[node.name].add(name_of(path))
     doubled = {name: sorted(where) for name, where in homes.items() if len(where) > 1}

@@ -118,6 +118,7 @@ def test_builds_are_the_same_bytes(wheel, checkout, tmp_path):
     assert archives[0].read_bytes() == archives[1].read_bytes()
 
 
+@pytest.mark.study
 def test_source_archive_gives_the_same_wheel(wheel, checkout, tmp_path):
     """As ``python -m build`` does it: the archive first, then the wheel from it."""
     with tarfile.open(built("sdist", checkout, tmp_path)) as archive:
@@ -210,6 +211,7 @@ def test_empty_environment_gets_to_verdicts(wheel, tmp_path):
     assert remote.stderr.splitlines()[-1].endswith("Fix: pip install 'throttlescope[connect]'")
 
 
+@pytest.mark.study
 def test_weights_say_what_brings_a_package():
     packages = [
         {

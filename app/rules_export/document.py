@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+import re
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from throttlescope.app.rules_export.options import ExportOptions, duration_text
 from throttlescope.app.rules_export.rule_records import Alerting, ExportedRecording
+from throttlescope.models.messages.catalogue import sentence
 
 GROUP = "throttlescope_live"
 _WIDTH = 118
+_MATCHERS, _CONDITION = re.compile(r"\{[^}]*\}"), re.compile(r"[<>]|[=!]=|\bunless\b")
 
 
 def rules_text(rules: Iterable[ExportedRecording | Alerting], options: ExportOptions, heading: str) -> str:
@@ -21,6 +24,12 @@ def rules_text(rules: Iterable[ExportedRecording | Alerting], options: ExportOpt
         lines.append("")
         if isinstance(rule, ExportedRecording) and rule.why:
             lines += _comment(rule.why, "      ")
+        if isinstance(rule, Alerting) and not has_condition(rule.expr):
+            # pint, a linter of rules, takes an alert without a condition for one that always fires.
+            lines += _comment(
+                f"{sentence('exported_rules.rule.alert_without_comparison')}\npint disable alerts/comparison",
+                "      ",
+            )
         lines += (f"      {line}" for line in _rule(rule))
     return "\n".join(lines) + "\n"
 
@@ -35,6 +44,11 @@ def inhibit_text(rules: Sequence[tuple[str, Mapping]], heading: str) -> str:
                 f"  {'-' if number == 0 else ' '} {name}: [{', '.join(_quoted(value) for value in values)}]"
             )
     return "\n".join(lines) + "\n"
+
+
+def has_condition(expr: str) -> bool:
+    """Whether PromQL compares or excludes, so that it has a result only while something is so."""
+    return bool(_CONDITION.search(_MATCHERS.sub("", expr)))
 
 
 def _rule(rule: ExportedRecording | Alerting) -> Iterator[str]:

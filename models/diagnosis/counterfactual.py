@@ -24,7 +24,7 @@ from throttlescope.models.throttling.replay import (
     ReplayAnswer,
     replay,
 )
-from throttlescope.models.throttling.replay.answer import SAME_SHARE, Outlook
+from throttlescope.models.throttling.replay.replay_answer import SAME_SHARE, Outlook
 
 #: How far ahead the futures are compared.
 HORIZON_S = 1_800

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from throttlescope.models.throttling.replay import Change, Ground, Observed, ReplayAnswer, replay
-from throttlescope.models.throttling.replay.answer import Outlook
+from throttlescope.models.throttling.replay.replay_answer import Outlook
 
 #: A limit is found to a hundredth, then written with so many digits, rounded up.
 EXACT_SHARE, DIGITS = 0.01, 2

@@ -138,6 +138,7 @@ def test_the_hourly_dags_do_their_work(airflow, database, source, tmp_path):
     assert source.end_ms - BLOCK_MS <= min(starts_ms) <= max(starts_ms) < source.end_ms
 
 
+@pytest.mark.study
 def test_gate_fails_task_without_retry(airflow, database, tmp_path):
     """``dags test`` waits for tries that are left: it ends, so there is none; the asset is not updated."""
     program = tmp_path / "throttlescope"

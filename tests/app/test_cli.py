@@ -60,6 +60,7 @@ def test_help_names_commands_zone_and_exit_codes():
         assert word in outcome.out
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.long
 @pytest.mark.parametrize("path", [path[1:] for path in command_paths()[1:]])
 def test_every_command_and_option_has_help(path):

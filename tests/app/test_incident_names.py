@@ -86,6 +86,7 @@ def bundles(lake) -> dict[str, tuple[Incident, Bundle]]:
     return {kind: bundle_of(lake, kind) for kind in NAMES}
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.long
 @pytest.mark.parametrize("kind", NAMES)
 def test_no_name_becomes_a_path(bundles, kind):
@@ -148,6 +149,7 @@ OUR_ELEMENTS = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.long
 @pytest.mark.parametrize("kind", NAMES)
 def test_no_name_is_markup_in_html(bundles, kind):
@@ -174,6 +176,7 @@ def test_no_name_is_markup_in_html(bundles, kind):
     assert "http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src 'sha256-" in page
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.long
 @pytest.mark.parametrize("kind", NAMES)
 def test_no_name_is_markup_in_markdown(bundles, kind):

@@ -189,6 +189,7 @@ def conflict_once(monkeypatch, *tables: str) -> list[str]:
     return left
 
 
+@pytest.mark.study
 def test_catch_up_reads_oldest_hours_first(spark, server, repaired, tmp_path, monkeypatch):
     _, fresh, _ = repaired
     lake = tmp_path / "lake"
@@ -215,6 +216,7 @@ def test_catch_up_reads_oldest_hours_first(spark, server, repaired, tmp_path, mo
     assert differences(lake, fresh) == {}
 
 
+@pytest.mark.study
 def test_partial_read_is_diagnosed_next_hour(spark, server, repaired, tmp_path, monkeypatch):
     """The two hourly commands of a schedule, whose read of three missed hours is refused at the last of them."""
     _, fresh, _ = repaired
@@ -259,6 +261,7 @@ def test_partial_read_is_diagnosed_next_hour(spark, server, repaired, tmp_path, 
     assert set(again["hours_computed"].values()) == {0}
 
 
+@pytest.mark.study
 def test_run_computes_hours_left_by_interruption(spark, server, repaired, tmp_path, monkeypatch):
     _, fresh, _ = repaired
     lake = tmp_path / "lake"
@@ -275,6 +278,7 @@ def test_run_computes_hours_left_by_interruption(spark, server, repaired, tmp_pa
     assert differences(lake, fresh) == {}
 
 
+@pytest.mark.study
 def test_concurrent_read_of_same_range_is_reported(spark, server, tmp_path):
     """The other run is the lock that it holds."""
     lake, folders = tmp_path / "lake", set()
@@ -370,6 +374,7 @@ def test_repeated_run_completes_a_failed_write(spark, server, repaired, tmp_path
     assert differences(lake, fresh) == {}
 
 
+@pytest.mark.study
 def test_hour_filled_later_is_computed(spark, tmp_path, monkeypatch):
     # At once, not half an hour later.
     monkeypatch.setattr(gap_table, "FIRST_RETRY_MS", 0)

@@ -211,6 +211,7 @@ def test_lookback_flag_is_applied(lake):
     assert json.loads(checked_output(promql(lake, "jobs_total", *late, "--lookback", "30s")))["result"] == []
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.long
 @pytest.mark.parametrize(
     ("arguments", "code", "words"),

@@ -19,6 +19,7 @@ from tests.transforms.recorded import recording_folder, unmoved_series
 from tests.transforms.rules_in_memory import _values, text_of
 from throttlescope.app.presentation.links.subscription import SubscriptionAddress
 from throttlescope.app.rules_export import alert_rules as a
+from throttlescope.app.rules_export.document import has_condition
 from throttlescope.app.rules_export.export import INHIBIT_NAME, RULES_NAME, all_rules, check, export_rules
 from throttlescope.app.rules_export.inhibit import inhibit_rules
 from throttlescope.app.rules_export.limiter_rules import RHO, _periods
@@ -74,6 +75,7 @@ def moments_of(row) -> list[int]:
     return list(range(first_ms, row["end_ms"] - MINUTE_MS, MINUTE_MS))
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", [*QUICK, *(pytest.param(one, marks=pytest.mark.long) for one in OTHERS)])
 def test_recorded_cause_raises_only_its_alert(tmp_path, name):
     found = recorded(name)
@@ -161,6 +163,22 @@ def test_rules_over_a_lake_match_live(tmp_path):
         )
 
 
+def test_alerts_without_condition_read_conditional_series(tmp_path):
+    """Their comment in the file says so, and keeps pint from taking them for alerts that always fire."""
+    (rules, _) = export_rules(tmp_path, ExportOptions())
+    lines = rules.path.read_text().splitlines()
+    found = all_rules(ExportOptions())
+    recorded_when = {one.record for one in found if not isinstance(one, Alerting) and has_condition(one.expr)}
+    silenced = {lines[at + 1].split("alert: ")[1] for at, line in enumerate(lines) if "pint disable" in line}
+    assert silenced == {
+        one.alert for one in found if isinstance(one, Alerting) and not has_condition(one.expr)
+    }
+    for one in found:
+        if isinstance(one, Alerting) and one.alert in silenced:
+            assert set(re.findall(r"throttlescope:[a-z0-9_]+", one.expr)) & recorded_when, one.alert
+    assert len(silenced) == 7
+
+
 # -- promtool ---------------------------------------------------------------------------------
 
 
@@ -232,6 +250,7 @@ def firing_test(found: Recorded, row: dict) -> dict:
     return {"expr": expr, "eval_time": f"{time_ms // 1000}s", "exp_samples": samples}
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.prometheus
 @pytest.mark.parametrize(
     "name",
@@ -425,6 +444,7 @@ def test_command_writes_and_counts_rules(tmp_path):
     assert {path.name for path in (tmp_path / "new" / "rules").iterdir()} == {RULES_NAME, INHIBIT_NAME}
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.long
 @pytest.mark.parametrize(
     ("arguments", "words"),

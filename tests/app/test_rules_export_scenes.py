@@ -174,6 +174,7 @@ def alerts_by_case(rules):
     ]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.long
 @pytest.mark.parametrize(("number", "wanted"), [(n, wanted) for n, (_, wanted) in enumerate(CASES)])
 def test_each_branch_has_its_alert(alerts_by_case, number, wanted):

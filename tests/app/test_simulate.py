@@ -216,6 +216,7 @@ def test_kernel_is_compiled_after_a_run(written):
 # TDMQ
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.long
 @pytest.mark.parametrize("file", sorted(SHIPPED.glob("*.yaml")), ids=lambda file: file.stem)
 def test_tdmq_scenarios_give_windows(file):

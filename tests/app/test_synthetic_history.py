@@ -71,6 +71,7 @@ def _day(day: int):
     return found.filter(pc.and_(pc.greater_equal(minutes, start_ms), pc.less(minutes, start_ms + DAY_MS)))
 
 
+@pytest.mark.study
 @pytest.mark.long
 def test_shipped_file_equals_the_simulation() -> None:
     """Simulated columns only; derived ones are covered by the tests of signals."""

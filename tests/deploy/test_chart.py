@@ -233,6 +233,7 @@ def test_helm_lint_accepts_deployments():
         assert (report["total_charts_linted"], report["errors"]) == (1, []), name
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.long
 @pytest.mark.parametrize("name", CONTRADICTIONS)
 def test_helm_refuses_a_contradiction(chart, name):
@@ -247,6 +248,7 @@ def test_helm_refuses_a_contradiction(chart, name):
         assert words in line
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.long
 @pytest.mark.parametrize("name", WRONG)
 def test_helm_refuses_a_wrong_value(chart, name):
@@ -255,6 +257,7 @@ def test_helm_refuses_a_wrong_value(chart, name):
         chart.render(values)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.long
 def test_objects_are_valid(rendered):
     values, objects = rendered
@@ -283,6 +286,7 @@ def test_validation_finds_a_wrong_object(chart):
         kubernetes_validate.validate(server, KUBERNETES_VERSIONS[0], strict=True)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.long
 def test_pods_have_no_rights(rendered):
     """And no writable root, and no token of the cluster's API."""
@@ -302,6 +306,7 @@ def test_pods_have_no_rights(rendered):
     assert found >= 2
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.long
 def test_configuration_is_read_by_throttlescope(rendered, tmp_path):
     values, objects = rendered
@@ -317,6 +322,7 @@ def test_configuration_is_read_by_throttlescope(rendered, tmp_path):
     assert tomllib.loads(file.read_text())["spark"]["master"] == "local[2]"
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.long
 def test_volume_of_one_node_keeps_pods_together(rendered):
     values, objects = rendered

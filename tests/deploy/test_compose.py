@@ -93,6 +93,7 @@ def test_mounted_files_are_right():
     assert checked["fault"] is None
 
 
+@pytest.mark.study
 @pytest.mark.broker
 @pytest.mark.prometheus
 @pytest.mark.timeout(1200)

@@ -93,6 +93,7 @@ def test_nothing_is_loaded_from_other_hosts(site):
     assert [address for text in styles for address in re.findall(r"url\(['\"]?(https?:[^)]+)", text)] == []
 
 
+@pytest.mark.study
 @pytest.mark.long
 def test_versions_are_listed_newest_first(site):
     listed = json.loads((site / "versions.json").read_text())

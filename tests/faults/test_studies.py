@@ -31,6 +31,7 @@ def test_killed_writer_leaves_whole_version(tmp_path):
     assert len([name for name in line.tally if name.startswith("before")]) >= 4
 
 
+@pytest.mark.study
 @pytest.mark.long
 @pytest.mark.skipif(
     not changes.can_watch(), reason="the kernel does not tell of another process's calls here"
@@ -55,6 +56,7 @@ def test_process_is_killed_before_requested_change(tmp_path):
     assert "ZeroDivisionError" in changes.run(lambda: 1 / 0, str(tmp_path)).error
 
 
+@pytest.mark.study
 @pytest.mark.long
 def test_readers_beside_two_writers_see_whole_versions(tmp_path):
     line = short(readers.STUDY, tmp_path, 100)

@@ -36,6 +36,7 @@ _EXECUTIONS = {
 _NEVER_REFUSE = ("exposition", "admin-json")
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.long
 @pytest.mark.parametrize("name", NAMES)
 def test_inputs_are_accepted_or_refused_cleanly(name: str) -> None:

@@ -22,7 +22,7 @@ from throttlescope.app.rules_export.options import ExportOptions
 from throttlescope.ingest.sources.pulsar_admin import AdminSnapshot, AdminTopic, PulsarAdmin
 from throttlescope.transforms.limits import publish_limits
 
-pytestmark = [pytest.mark.broker, pytest.mark.prometheus, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.study, pytest.mark.broker, pytest.mark.prometheus, pytest.mark.timeout(600)]
 
 METRIC = "pulsar_publish_rate_limit_times"
 #: 60 s by default; shorter here, so that a minute shows what otherwise takes three.

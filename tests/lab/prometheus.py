@@ -88,6 +88,7 @@ def running_prometheus(
     out_of_order_window: str | None = "100y",
     lookback: str | None = None,
     remote_write: bool = True,
+    rule_files: Sequence[Path] = (),
     extra_flags: Sequence[str] = (),
     startup_timeout_s: float = 60,
     max_lifetime_s: float = 3600,
@@ -111,6 +112,8 @@ def running_prometheus(
         server's five minutes, ``out_of_order_window=None`` refuses samples out of order.
     remote_write
         Whether the remote-write receiver is on. Remote read (``/api/v1/read``) always is.
+    rule_files
+        Files of rules that it loads and evaluates.
     extra_flags
         More command-line flags.
     startup_timeout_s, max_lifetime_s
@@ -131,6 +134,7 @@ def running_prometheus(
         config: dict[str, Any] = {
             "global": {"scrape_interval": interval, "scrape_timeout": timeout},
             "scrape_configs": [dict(entry) for entry in scrape_configs],
+            "rule_files": [str(path.resolve()) for path in rule_files],
         }
         if out_of_order_window:
             config["storage"] = {"tsdb": {"out_of_order_time_window": out_of_order_window}}

@@ -16,7 +16,7 @@ from tests.promql.compare import Answer
 from tests.promql.generate import random_series
 from tests.promql.reference import BASE_MS, FAILED, REFUSED, SPAN_MS, Reference, running_reference
 
-pytestmark = pytest.mark.prometheus
+pytestmark = [pytest.mark.prometheus, pytest.mark.sampled(5)]
 
 _SETS = 5
 _METRICS = [f"s{number}_{name}" for number in range(_SETS) for name in ("ctr", "gauge", "other")]

@@ -19,6 +19,7 @@ def name_of(path):
     return path.stem
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.long
 @pytest.mark.parametrize("engine", [OurEngine, LakeEngine])
 @pytest.mark.parametrize("path", FILES, ids=name_of)
@@ -35,6 +36,7 @@ def test_ours(path, engine):
     assert tried >= 10
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.long
 @pytest.mark.parametrize("path", FILES, ids=name_of)
 def test_ours_asked_otherwise(path):

@@ -12,7 +12,7 @@ from tests.promql.generate import random_series
 from tests.promql.reference import BASE_MS, FAILED, REFUSED, SPAN_MS, running_reference
 from throttlescope.transforms.promql.functions import FUNCTIONS
 
-pytestmark = pytest.mark.prometheus
+pytestmark = [pytest.mark.prometheus, pytest.mark.sampled(5)]
 
 _SETS = 5
 _METRICS = [f"s{number}_{name}" for number in range(_SETS) for name in ("ctr", "gauge", "other")]

@@ -13,6 +13,7 @@ import re
 
 import pytest
 
+from tests.examples import share
 from tests.promql.conformance import lake_pairs, pairs
 from tests.promql.conformance.hostile import text_of
 from tests.promql.conformance.outcome import BAD_DATA, UNSUPPORTED, difference
@@ -24,7 +25,7 @@ from throttlescope.transforms.promql.functions import FUNCTIONS, MATRIX
 
 pytestmark = pytest.mark.prometheus
 
-_PAIRS = int(os.environ.get("THROTTLESCOPE_PROMQL_CASES", "1500"))
+_PAIRS = int(os.environ.get("THROTTLESCOPE_PROMQL_CASES", str(round(1500 * share()))))
 _LAKE_PAIRS = max(100, _PAIRS // 5)
 _SEED = int(os.environ.get("THROTTLESCOPE_PROMQL_SEED", "0"))
 _END_MS = BASE_MS + 12 * 60_000

@@ -166,6 +166,7 @@ def numbers_for(function: str) -> list[tuple[str, ...]]:
     return [("0.5", "0.1"), ("0.9", "0.9"), ("NaN", "0.5")]
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.long
 @pytest.mark.parametrize("function", RANGE_FUNCTIONS)
 @pytest.mark.parametrize(
@@ -642,6 +643,7 @@ def test_histogram_quantile(q):
     assert len(at_moment(f"histogram_quantile({q}, h_bucket)", BUCKET_DATA)) == len(HISTOGRAMS)
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.long
 @pytest.mark.parametrize(
     ("low", "high"),

@@ -19,7 +19,8 @@ from throttlescope.transforms.promql.functions import FUNCTIONS, KIND_WORDS, SCA
 from throttlescope.transforms.promql.kinds import kind_of
 from throttlescope.transforms.promql.parse import parse
 from throttlescope.transforms.promql.plan import Plan
-from throttlescope.transforms.rules.document import (
+from throttlescope.transforms.rules.template import TemplateError, check_template
+from throttlescope.transforms.rules.yaml_document import (
     DocumentError,
     YamlNode,
     fields_of,
@@ -29,7 +30,6 @@ from throttlescope.transforms.rules.document import (
     texts_of,
     whole_of,
 )
-from throttlescope.transforms.rules.template import TemplateError, check_template
 
 ALERTS, ALERTS_FOR_STATE = "ALERTS", "ALERTS_FOR_STATE"
 ALERT_NAME, ALERT_STATE = "alertname", "alertstate"

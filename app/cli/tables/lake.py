@@ -90,7 +90,8 @@ def print_faults(root: str, faults: Sequence[Fault], *, quick: bool = False) -> 
         ],
         [[one.table, one.path or "-", one.what] for one in faults],
         title=f"{root}: {counted(len(faults), 'fault')}",
-        notes=[sentence("tables.lake.faults.note")],
+        # A table of another format is not damaged; its row says what to do.
+        notes=[sentence("tables.lake.faults.note")] if any(one.kind != "format" for one in faults) else [],
         heads=2,
     )
 

@@ -170,7 +170,7 @@ def _short(row: Mapping[str, Any]) -> str:
 
 def write_now(answer: NowAnswer, options: CommandOptions) -> None:
     """Write a diagnosis in the requested format."""
-    from throttlescope.app.services.diagnose_now.document import document
+    from throttlescope.app.services.diagnose_now.now_document import document
 
     write_result(
         options.format,

@@ -70,7 +70,9 @@
     }
     const path = React.createElement("path", { d: props.value });
     const words = { role: "img", "aria-label": props.data[props.colDef.field + "_words"] };
-    return React.createElement("svg", { className: "cell-sparkline", viewBox: "0 0 132 26", width: 132, height: 26, ...words }, path);
+    // As wide as its cell: only the time axis is scaled, and the line keeps its thickness (vector-effect in the style sheet).
+    const size = { viewBox: "0 0 132 26", width: "100%", height: 26, preserveAspectRatio: "none" };
+    return React.createElement("svg", { className: "cell-sparkline", ...size, ...words }, path);
   };
 
   components.SubscriptionLink = function (props) {

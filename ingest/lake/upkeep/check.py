@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from throttlescope.ingest.contracts import TABLES, Table
-from throttlescope.ingest.core.errors import ThrottlescopeError
+from throttlescope.ingest.core.errors import InputError, ThrottlescopeError
 from throttlescope.ingest.lake.damage import is_as_written
 from throttlescope.ingest.lake.duck import from_files
 from throttlescope.ingest.lake.files import DataFile, stats_columns
@@ -42,7 +42,8 @@ class Fault:
         In words.
     kind : str
         ``missing`` and ``damaged`` are data files, ``log`` is a file of the log or all of it, ``contradicts`` a file that is whole
-        and not what the log says, ``repeated`` a key that several rows have.
+        and not what the log says, ``repeated`` a key that several rows have, ``format`` a table that this version cannot read: nothing is
+        damaged, and nothing is to be repaired.
     """
 
     table: str
@@ -93,7 +94,7 @@ def _faults(lake: Lake, table: str, quick: bool, progress: Progress | None) -> I
     except ThrottlescopeError as error:
         if not stored:
             raise
-        yield Fault(table, None, str(error))
+        yield Fault(table, None, str(error), kind="format" if isinstance(error, InputError) else "log")
         return
     if version is None:
         # What a run wrote before it was killed in its first commit; the run that follows finds it.

@@ -181,6 +181,9 @@ SENTENCES = {
         "Inhibition rules of throttlescope: add them to inhibit_rules of Alertmanager's configuration."
     ),
     "exported_rules.file.one_alert": "One alert of the export; it reads the export's recording rules.",
+    "exported_rules.rule.alert_without_comparison": (
+        "No comparison is missing: the recorded series exist only while their own condition is true."
+    ),
     "exported_rules.rule.read_entries": (
         "What one read can clear is no backlog; messages are counted where entries are batches."
     ),

@@ -124,6 +124,7 @@ SENTENCES = {
     ),
     "exported_rules.file.inhibit": "throttlescope 的抑制规则：请加入 Alertmanager 配置的 inhibit_rules。",
     "exported_rules.file.one_alert": "导出规则中的一条告警；它读取导出的记录规则。",
+    "exported_rules.rule.alert_without_comparison": "这里不缺少比较：这些记录的时间序列仅在其自身条件成立时存在。",
     "exported_rules.rule.read_entries": "一次读取就能清空的不算积压；条目为批次时按消息计数。",
     "exported_rules.rule.undelivered_entries": "未确认消息计入 Pulsar 的积压，但它们已经投递。不含内部主题和内部订阅。",
     "exported_rules.rule.backlog": "只有当等待的条目多于一次读取能清空的数量，且多于几秒的发布量时才有值。",

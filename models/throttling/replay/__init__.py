@@ -11,7 +11,6 @@ in the window. ``flow`` answers both in milliseconds, with what the simulator se
 960.0
 """
 
-from throttlescope.models.throttling.replay.answer import Arrivals, Forecast, Outlook, ReplayAnswer
 from throttlescope.models.throttling.replay.capacity import Capacity, fit_capacity
 from throttlescope.models.throttling.replay.change import KEYS, Change, parse_change
 from throttlescope.models.throttling.replay.flow import flow
@@ -19,6 +18,7 @@ from throttlescope.models.throttling.replay.ground import Ground, fit_arrivals
 from throttlescope.models.throttling.replay.observed import Observed
 from throttlescope.models.throttling.replay.read import newest_ms, read_observed
 from throttlescope.models.throttling.replay.replay import replay
+from throttlescope.models.throttling.replay.replay_answer import Arrivals, Forecast, Outlook, ReplayAnswer
 from throttlescope.models.throttling.replay.rewind import rewind
 
 __all__ = [

@@ -15,7 +15,6 @@ from typing import Literal
 import numpy as np
 
 from throttlescope.models.throttling.machine import Machine
-from throttlescope.models.throttling.replay.answer import Forecast, Outlook, ReplayAnswer
 from throttlescope.models.throttling.replay.change import Change
 from throttlescope.models.throttling.replay.ground import Ground
 from throttlescope.models.throttling.replay.notes import notes_of
@@ -35,6 +34,7 @@ from throttlescope.models.throttling.replay.replay import (
     given_capacity,
     topic_share,
 )
+from throttlescope.models.throttling.replay.replay_answer import Forecast, Outlook, ReplayAnswer
 from throttlescope.models.throttling.simulate import run
 
 #: Entries that wait in every partition while it is measured, and for how long: whole periods, behind the first one.

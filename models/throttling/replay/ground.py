@@ -15,11 +15,11 @@ from typing import Any, TypeVar
 import numpy as np
 
 from throttlescope.models.throttling.machine import LAB, Machine
-from throttlescope.models.throttling.replay.answer import Arrivals
 from throttlescope.models.throttling.replay.capacity import Capacity, fit_capacity
 from throttlescope.models.throttling.replay.observed import Observed
 from throttlescope.models.throttling.replay.outlook import Engine, Future
 from throttlescope.models.throttling.replay.rebuild import Assumed, processing_ms
+from throttlescope.models.throttling.replay.replay_answer import Arrivals
 from throttlescope.models.throttling.replay.speed import Speed, fit_speed
 
 #: Between two scrapes nothing is known, so arrivals are compared over minutes.

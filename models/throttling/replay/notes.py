@@ -6,11 +6,11 @@ import math
 
 from throttlescope.ingest.core.times import MINUTE_MS, format_time
 from throttlescope.models.messages.catalogue import Message, message
-from throttlescope.models.throttling.replay.answer import Arrivals
 from throttlescope.models.throttling.replay.capacity import Capacity
 from throttlescope.models.throttling.replay.change import Change
 from throttlescope.models.throttling.replay.observed import Observed
 from throttlescope.models.throttling.replay.rebuild import own_limits
+from throttlescope.models.throttling.replay.replay_answer import Arrivals
 
 #: Redeliveries and batches below this share are not mentioned.
 _WORTH_SHARE = 0.01

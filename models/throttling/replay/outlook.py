@@ -10,7 +10,6 @@ import numpy as np
 
 from throttlescope.ingest.contracts.vocabulary import LEVELS, UNITS
 from throttlescope.models.throttling.machine import Machine
-from throttlescope.models.throttling.replay.answer import Outlook
 from throttlescope.models.throttling.replay.change import Change
 from throttlescope.models.throttling.replay.observed import Observed
 from throttlescope.models.throttling.replay.rebuild import (
@@ -21,6 +20,7 @@ from throttlescope.models.throttling.replay.rebuild import (
     recorded_entries,
     selected_dispatchers,
 )
+from throttlescope.models.throttling.replay.replay_answer import Outlook
 from throttlescope.models.throttling.simulate import run
 from throttlescope.models.throttling.world import World
 

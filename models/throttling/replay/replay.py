@@ -12,7 +12,6 @@ import math
 from throttlescope.ingest.core.errors import InputError
 from throttlescope.models.throttling.bounds import MAX_EVENTS
 from throttlescope.models.throttling.machine import LAB, Machine
-from throttlescope.models.throttling.replay.answer import Arrivals, Forecast, ReplayAnswer
 from throttlescope.models.throttling.replay.capacity import Capacity
 from throttlescope.models.throttling.replay.change import Change
 from throttlescope.models.throttling.replay.ground import Ground
@@ -20,6 +19,7 @@ from throttlescope.models.throttling.replay.notes import notes_of
 from throttlescope.models.throttling.replay.observed import Observed
 from throttlescope.models.throttling.replay.outlook import HORIZONS_S, Engine
 from throttlescope.models.throttling.replay.rebuild import Assumed, limits_after, own_limits
+from throttlescope.models.throttling.replay.replay_answer import Arrivals, Forecast, ReplayAnswer
 from throttlescope.models.throttling.scenario.limits import MAX_PER_PERIOD
 
 #: A backlog of so few entries, or of what comes in two periods, is none: deliveries come period by period.

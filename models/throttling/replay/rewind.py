@@ -9,7 +9,6 @@ from __future__ import annotations
 import numpy as np
 
 from throttlescope.models.throttling.machine import Machine
-from throttlescope.models.throttling.replay.answer import Forecast, Outlook, ReplayAnswer
 from throttlescope.models.throttling.replay.change import Change
 from throttlescope.models.throttling.replay.ground import Ground
 from throttlescope.models.throttling.replay.notes import notes_of
@@ -27,6 +26,7 @@ from throttlescope.models.throttling.replay.rebuild import (
     window_world,
 )
 from throttlescope.models.throttling.replay.replay import check_change, drained_below, given_capacity
+from throttlescope.models.throttling.replay.replay_answer import Forecast, Outlook, ReplayAnswer
 from throttlescope.models.throttling.simulate import run
 
 

@@ -79,6 +79,7 @@ def test_pages_do_not_wait_for_queries(api_lake, tmp_path):
         assert requests.get(f"{server.url}/api/v1/query?query=1", timeout=60).status_code == 200
 
 
+@pytest.mark.study
 def test_query_over_time_limit_returns_timeout(api_lake, tmp_path):
     with serving(api_lake.root, tmp_path / "log", "--query-timeout", "100ms") as server:
         found = requests.post(f"{server.url}/api/v1/query_range", data=SLOW, timeout=300)
@@ -92,6 +93,7 @@ def test_query_over_time_limit_returns_timeout(api_lake, tmp_path):
         assert code == 200
 
 
+@pytest.mark.study
 def test_sample_limit_flag_is_applied(api_lake, tmp_path):
     with serving(api_lake.root, tmp_path / "log", "--query-max-samples", "5") as server:
         parameters = {"query": "up[1h]", "time": "1700001800"}

@@ -161,6 +161,18 @@ def test_every_command_refuses_newer_lake_format(lake, monkeypatch, arguments):
     assert sorted(Path(lake.root).rglob("*")) == before
 
 
+def test_check_advises_no_repair_of_newer_format(lake, monkeypatch):
+    with monkeypatch.context() as later:
+        later.setitem(TABLES, "limits", replace(TABLES["limits"], format_version=3))
+        from tests.ingest.lake.upkeep.made import limit
+
+        lake.upsert("limits", table_of("limits", [limit(HOUR)]), run_id="newer")
+    outcome = throttlescope("lake", "check", "--table", "limits", "--lake", lake.root)
+    assert outcome.code == 1
+    assert "upgrade throttlescope" in outcome.out
+    assert "lake repair" not in outcome.out
+
+
 def test_missing_files_exit_with_code_1(lake):
     for file in lake.files("verdicts"):
         os.unlink(file.path)

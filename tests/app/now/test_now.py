@@ -11,7 +11,7 @@ from tests.app.now.recorded import Recorded, settings
 from throttlescope.app.cli.tables.now import print_now
 from throttlescope.app.presentation.output import write_json
 from throttlescope.app.services.diagnose_now import CancelledError, Deadline, NowQuestion, diagnose_now
-from throttlescope.app.services.diagnose_now.document import document
+from throttlescope.app.services.diagnose_now.now_document import document
 from throttlescope.app.services.diagnose_now.sources import Sources
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.core.errors import InputError, SourceError
@@ -61,6 +61,7 @@ def question(recorded: Recorded, end_ms: int, **more) -> NowQuestion:
     return NowQuestion.of(**({"topic": recorded.topic} | more), end_ms=end_ms)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.long
 @pytest.mark.parametrize("name", NAMES)
 def test_verdicts_match_reading_everything(name, monkeypatch):

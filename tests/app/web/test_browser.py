@@ -184,6 +184,7 @@ def test_hostile_name_is_shown_as_text(monitored):
     assert HOSTILE_NAME in page.evaluate("new URLSearchParams(location.search).get('subscription')")
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("path", "says"),
     [

@@ -45,11 +45,13 @@ def findings_of(monitored, path: str, language: str, looks) -> dict[str, list[st
     return {look: findings for look, findings in found.items() if findings}
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("path", sorted(PAGES))
 def test_pages_have_no_accessibility_finding(monitored, path):
     assert findings_of(monitored, path, "en", (("light", WIDE), ("dark", NARROW))) == {}
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("path", ["/", "/subscription"])
 def test_chinese_pages_have_no_accessibility_finding(monitored, path):
     assert findings_of(monitored, path, "zh", (("light", WIDE), ("dark", WIDE))) == {}

@@ -51,6 +51,7 @@ FAULTS = """() => {
 }"""
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", list(PAGES))
 def test_chart_texts_cover_nothing(monitored, name):
     page = monitored.page

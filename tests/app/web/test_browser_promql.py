@@ -238,6 +238,7 @@ def test_text_typed_while_loading_stays(monitored):
     assert page.input_value("#promql-query") == "2 + 2"
 
 
+@pytest.mark.study
 def test_listed_rule_is_previewed_and_edited(monitored):
     page = monitored.open("/alerts")
     page.click("text=PulsarBacklogGrowsUnexplained")
@@ -264,6 +265,7 @@ def test_listed_rule_is_previewed_and_edited(monitored):
     assert download.value.suggested_filename == "throttlescope.live.rules.yml"
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     "path",
     [
@@ -286,6 +288,7 @@ def test_results_are_accessible_and_fit_phone(monitored, path):
         assert fits(page)
 
 
+@pytest.mark.study
 def test_unreadable_rule_is_explained(monitored):
     page = monitored.open(
         "/alerts?yaml=groups%3A%0A-%20name%3A%20g%0A%20%20rules%3A%0A%20%20-%20alert%3A%20A%0A%20%20%20%20expr%3A%20sum(&"

@@ -25,6 +25,7 @@ def address(tmp_path_factory):
         yield address
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     "path",
     [

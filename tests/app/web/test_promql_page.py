@@ -25,7 +25,7 @@ from throttlescope.app.web.address.promql import PromqlAddress
 from throttlescope.app.web.client_disconnect import disconnect_check
 from throttlescope.app.web.data.promql import LONGEST_S, promql_access
 from throttlescope.app.web.pages.promql.completions import completions
-from throttlescope.app.web.pages.promql.evaluation import read_view
+from throttlescope.app.web.pages.promql.console_answer import read_view
 from throttlescope.app.web.pages.promql.page import page
 from throttlescope.app.web.pages.promql.query_error import fault_of_query, marked
 from throttlescope.ingest.core.errors import InputError

@@ -41,6 +41,7 @@ def test_missing_admin_api_is_no_fault(tmp_path):
     }  # fmt: skip
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.long
 @pytest.mark.parametrize(
     ("check", "stops", "rows"),

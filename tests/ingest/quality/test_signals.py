@@ -21,6 +21,7 @@ def test_good_signals_pass():
     assert result.rows["observed"][0].as_py() == "1 subscription hours"
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.long
 @pytest.mark.parametrize(
     ("check", "stops", "rows"),

@@ -11,7 +11,7 @@ from benchmarks.forecasting.recordings import everything
 from tests.lab.sets import HELD_OUT
 from throttlescope.models.forecast.residuals import SHIPPED
 
-pytestmark = pytest.mark.long
+pytestmark = pytest.mark.study
 
 
 @pytest.fixture(scope="module")

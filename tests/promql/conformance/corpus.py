@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from tests.promql.conformance import tricks
-from tests.promql.conformance.notation import Eval, read_file
-from tests.promql.conformance.outcome import BAD_DATA, UNSUPPORTED, Outcome, difference
+from tests.promql.conformance.notation import Command, Eval, read_file
+from tests.promql.conformance.outcome import BAD_DATA, UNSUPPORTED, Outcome, difference, same_but_for_ties
 from tests.promql.conformance.promqltest import Engine, OurEngine, ServerEngine, play
 from tests.promql.conformance.through_lake import LakeEngine
 from tests.promql.conformance.verdict import wrong
@@ -85,6 +85,39 @@ def _file(path: Path, theirs: ServerEngine, ours: Engine, *, laws: bool) -> Iter
         if laws and not row["server"]:
             row["laws"] = list(_laws(one, theirs, ours if not row["ours"] else None))
         yield row
+
+
+def beside_server(
+    name: str, commands: Sequence[Command], theirs: ServerEngine, ours: Engine
+) -> Iterator[dict]:
+    """Rows of evals that expect nothing by themselves: what the server gives is what is expected.
+
+    An eval counts where the server can read its text; one that fails there while it is evaluated has to fail here.
+    """
+    for played in play(commands, (theirs, ours)):
+        one = played.eval
+        row = {
+            "file": name,
+            "line": one.line,
+            "text": one.text,
+            "kind": "range" if one.step_ms else "instant",
+        }
+        if played.skipped:
+            yield row | {"skipped": played.skipped}
+            continue
+        real, mine = played.outcomes
+        found = difference(mine, real, RELATIVE) or ""
+        ties = bool(found) and same_but_for_ties(mine, real)
+        yield row | {
+            "info": bool(_INFO.search(one.text)),
+            "must_fail": False,
+            "server": f"not read: {real.message}" if real.error == BAD_DATA else "",
+            "server_error": real.error,
+            "ours": "" if ties else found,
+            "ours_error": mine.error,
+            "beside_server": "" if ties else found,
+            "ties": ties,
+        }
 
 
 def _ours_wrong(one: Eval, mine: Outcome, real: Outcome) -> str | None:

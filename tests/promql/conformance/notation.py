@@ -11,6 +11,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from throttlescope.transforms.promql.semantics import LOOKBACK_MS
+
 NAME = "__name__"
 
 _LOAD = re.compile(r"load(?:_(with_nhcb))?\s+(\S+)$", re.IGNORECASE)
@@ -94,6 +96,8 @@ class Eval:
     ----------
     start_ms, end_ms, step_ms : int
         An instant query has ``step_ms`` 0 and one time.
+    lookback_ms : int
+        How far back a selector reads; a ``.test`` file leaves it at Prometheus' default.
     series : list of SeriesLine
         The expected rows in their order.
     number, string : float, str or None
@@ -116,6 +120,7 @@ class Eval:
     string: str | None = None
     vector_ms: tuple[int, int, int] | None = None
     notes: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
+    lookback_ms: int = LOOKBACK_MS
 
     @property
     def must_fail(self) -> bool:

@@ -19,6 +19,7 @@ from tests.promql.conformance.targets import Ours, Server, server
 from throttlescope.ingest.core.errors import InputError
 from throttlescope.transforms.promql import ast
 from throttlescope.transforms.promql.parse import parse
+from throttlescope.transforms.promql.semantics import LOOKBACK_MS
 
 _WORD = re.compile(r"[a-zA-Z_:][a-zA-Z0-9_:]*")
 
@@ -65,7 +66,9 @@ class Engine(Protocol):
 
     def load(self, store: Store, new: list[NaiveSeries]) -> None: ...
 
-    def query(self, text: str, start_ms: int, end_ms: int, step_ms: int) -> Outcome: ...
+    def query(
+        self, text: str, start_ms: int, end_ms: int, step_ms: int, lookback_ms: int = LOOKBACK_MS
+    ) -> Outcome: ...
 
 
 class OurEngine:
@@ -80,8 +83,10 @@ class OurEngine:
     def load(self, store: Store, new: list[NaiveSeries]) -> None:
         self._target = Ours.over(store.series())
 
-    def query(self, text: str, start_ms: int, end_ms: int, step_ms: int) -> Outcome:
-        return self._target.query(text, start_ms, end_ms, step_ms)
+    def query(
+        self, text: str, start_ms: int, end_ms: int, step_ms: int, lookback_ms: int = LOOKBACK_MS
+    ) -> Outcome:
+        return self._target.query(text, start_ms, end_ms, step_ms, lookback_ms)
 
 
 class ServerEngine:
@@ -115,8 +120,10 @@ class ServerEngine:
         self._running().write(new)
         self._written = True
 
-    def query(self, text: str, start_ms: int, end_ms: int, step_ms: int) -> Outcome:
-        return self._running().query(text, start_ms, end_ms, step_ms)
+    def query(
+        self, text: str, start_ms: int, end_ms: int, step_ms: int, lookback_ms: int = LOOKBACK_MS
+    ) -> Outcome:
+        return self._running().query(text, start_ms, end_ms, step_ms, lookback_ms)
 
 
 @dataclass(frozen=True)
@@ -143,7 +150,7 @@ def play(commands: Sequence[Command], engines: Sequence[Engine]) -> Iterator[Pla
                     engine.load(store, new)
             case Eval():
                 reason = _skipped(command, store)
-                asked = (command.text, command.start_ms, command.end_ms, command.step_ms)
+                asked = (command.text, command.start_ms, command.end_ms, command.step_ms, command.lookback_ms)
                 yield Played(command, reason, () if reason else tuple(e.query(*asked) for e in engines))
     for engine in engines:
         engine.clear()

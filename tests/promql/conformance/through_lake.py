@@ -152,10 +152,12 @@ class LakeEngine:
         self._close()
         self._series = [arrays_of(one) for one in store.series() if one.samples or one.stale_ms]
 
-    def query(self, text: str, start_ms: int, end_ms: int, step_ms: int) -> Outcome:
+    def query(
+        self, text: str, start_ms: int, end_ms: int, step_ms: int, lookback_ms: int = LOOKBACK_MS
+    ) -> Outcome:
         if self._target is None:
             self._target = OursInLake(self._series, telling_labels(self._series)).__enter__()
-        return self._target.query(text, start_ms, end_ms, step_ms)
+        return self._target.query(text, start_ms, end_ms, step_ms, lookback_ms)
 
     def _close(self) -> None:
         if self._target is not None:

@@ -21,7 +21,7 @@ from throttlescope.app.web.components.shell import skeleton
 from throttlescope.app.web.data.promql import PromqlAccess, promql_access
 from throttlescope.app.web.data.reader import LakeReader
 from throttlescope.app.web.page_declaration import WebPage
-from throttlescope.app.web.pages.promql.evaluation import QueryView, read_view
+from throttlescope.app.web.pages.promql.console_answer import QueryView, read_view
 from throttlescope.app.web.pages.promql.form import form, tabs
 from throttlescope.app.web.pages.promql.query_error import fault_of_query
 from throttlescope.app.web.pages.promql.result import explained as plan_of

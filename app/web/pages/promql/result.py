@@ -13,7 +13,7 @@ from throttlescope.app.services.promql.answer_table import SUMMED_UP, Line, answ
 from throttlescope.app.web.components.grid import NONE
 from throttlescope.app.web.components.parts import hostile, plain_table, save_buttons
 from throttlescope.app.web.components.shell import panel
-from throttlescope.app.web.pages.promql.evaluation import QueryView
+from throttlescope.app.web.pages.promql.console_answer import QueryView
 from throttlescope.models.messages.catalogue import sentence
 from throttlescope.transforms.promql.answer import number
 from throttlescope.transforms.promql.matrix import StepMatrix

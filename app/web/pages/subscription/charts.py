@@ -15,11 +15,11 @@ from throttlescope.app.presentation.unmeasured_zeros import is_measured
 from throttlescope.app.web.components.chart_key import PageKey
 from throttlescope.app.web.components.parts import save_buttons, section
 from throttlescope.app.web.components.shell import panel
-from throttlescope.app.web.pages.subscription.content import SubscriptionView
+from throttlescope.app.web.pages.subscription.content import ChartedWindow
 from throttlescope.models.messages.catalogue import sentence
 
 
-def charts(view: SubscriptionView, at_ms: int | None) -> list:
+def charts(view: ChartedWindow, at_ms: int | None) -> list:
     """Charts from the verdicts down to the consumers; what a line means is said once, above the first chart that has it."""
     bounds = {"start_ms": view.start_ms, "end_ms": view.end_ms}
     key = PageKey()

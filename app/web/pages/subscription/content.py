@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
+from typing import Any
 
 import pandas as pd
 
@@ -53,8 +54,8 @@ _ANSWER_COLUMNS = tuple(
 
 
 @dataclass(frozen=True)
-class AnsweredWindow:
-    """What the answer on top of the page needs.
+class SelectedWindow:
+    """What both parts of the page need.
 
     Attributes
     ----------
@@ -70,16 +71,8 @@ class AnsweredWindow:
         Those of the day before its end: for "since".
     verdict
         The one that the page shows, with its evidence; None: there is none in the range.
-    verdict_minutes
-        The minutes of its window, with the broker and the limits in force; without one those of the range's last hour.
     outlook
         The forecasts of that time, and the open backlog.
-    broker_versions
-        Of its cluster, where they were read.
-    age
-        Of the oldest entry at the end of the verdict's window; None without a verdict.
-    hash_range
-        Of a segment of a scalable topic.
     """
 
     address: SubscriptionAddress
@@ -90,16 +83,34 @@ class AnsweredWindow:
     verdicts: Sequence[dict]
     history: Sequence[dict]
     verdict: dict | None
-    verdict_minutes: pd.DataFrame
     outlook: StoredOutlook
+
+
+@dataclass(frozen=True)
+class AnsweredWindow(SelectedWindow):
+    """What the answer on top of the page needs.
+
+    Attributes
+    ----------
+    verdict_minutes
+        The minutes of its window, with the broker and the limits in force; without one those of the range's last hour.
+    broker_versions
+        Of its cluster, where they were read.
+    age
+        Of the oldest entry at the end of the verdict's window; None without a verdict.
+    hash_range
+        Of a segment of a scalable topic.
+    """
+
+    verdict_minutes: pd.DataFrame
     broker_versions: tuple[str, ...]
     age: BacklogAge | None
     hash_range: str | None
 
 
 @dataclass(frozen=True)
-class SubscriptionView(AnsweredWindow):
-    """Everything that the page shows.
+class ChartedWindow(SelectedWindow):
+    """What the charts and the evidence next to them need.
 
     Attributes
     ----------
@@ -111,8 +122,12 @@ class SubscriptionView(AnsweredWindow):
     truth: Sequence[dict]
 
 
-def read_answered(reader: LakeReader, address: SubscriptionAddress) -> AnsweredWindow | None:
-    """Read what the answer to an address needs; None where the lake never saw the subscription."""
+@dataclass(frozen=True)
+class SubscriptionView(ChartedWindow, AnsweredWindow):
+    """Everything that the page shows."""
+
+
+def _read_window(reader: LakeReader, address: SubscriptionAddress) -> SelectedWindow | None:
     span = history.span(reader, address.subscription)
     if span is None:
         return None
@@ -122,51 +137,88 @@ def read_answered(reader: LakeReader, address: SubscriptionAddress) -> AnsweredW
     windows = history.windows(reader, subscription, min(start_ms, day_ms), end_ms)
     verdicts = [row for row in windows if row["window_end_ms"] > start_ms]
     chosen = _chosen(verdicts, address.at_ms)
-    verdict, forecasts, window = None, StoredOutlook(), (end_ms - BLOCK_MS, end_ms)
+    verdict, forecasts = None, StoredOutlook()
     if chosen is not None:
         window = chosen["window_start_ms"], chosen["window_end_ms"]
         verdict = history.verdict(reader, subscription, *window)
         forecasts = outlook(reader, subscription, *window)
-    return AnsweredWindow(
+    return SelectedWindow(
         address, span, start_ms, end_ms, was_cut, verdicts,
         history=[row for row in windows if row["window_end_ms"] > day_ms],
         verdict=verdict,
-        verdict_minutes=history.signals(reader, subscription, *window, _ANSWER_COLUMNS),
         outlook=forecasts,
-        # The first read of a snapshot looks through the catalogue of series.
-        broker_versions=broker_versions(reader, subscription.cluster)
-        if verdict is not None and may_hide_bugs(verdict["cause"])
-        else (),
-        age=None if verdict is None else _age(reader, subscription, verdict),
-        hash_range=history.hash_range(reader, subscription),
     )  # fmt: skip
 
 
-def _age(reader: LakeReader, subscription: SubscriptionPartition, verdict: dict) -> BacklogAge:
-    """Of the oldest entry: the publish history is read only where there is a backlog and the broker does not say how old it is."""
-    end_ms = verdict["window_end_ms"]
-    newest = backlog_age(history.signals(reader, subscription, end_ms - MINUTE_MS, end_ms, AGE_COLUMNS))
-    if newest.source is not None or newest.unknown == "no_backlog":
-        return newest
-    return backlog_age(history.signals(reader, subscription, end_ms - HISTORY_MS, end_ms, AGE_COLUMNS))
-
-
-def with_minutes(reader: LakeReader, answered: AnsweredWindow) -> SubscriptionView:
-    """Read what the charts need in addition."""
-    subscription, start_ms, end_ms = answered.address.subscription, answered.start_ms, answered.end_ms
-    return SubscriptionView(
-        **{field.name: getattr(answered, field.name) for field in fields(AnsweredWindow)},
-        minutes=history.signals(
-            reader, subscription, start_ms, end_ms, (*COLUMNS, *_symptoms(answered.verdict))
-        ),
-        truth=history.truth(reader, subscription, start_ms, end_ms),
+def read_answered(reader: LakeReader, address: SubscriptionAddress) -> AnsweredWindow | None:
+    """Read what the answer to an address needs; None where the lake never saw the subscription."""
+    selected = _read_window(reader, address)
+    return (
+        None if selected is None else AnsweredWindow(**_fields(selected), **_answer_parts(reader, selected))
     )
+
+
+def read_charted(reader: LakeReader, address: SubscriptionAddress) -> ChartedWindow | None:
+    """Read what the charts of an address need; None where the lake never saw the subscription."""
+    selected = _read_window(reader, address)
+    return None if selected is None else ChartedWindow(**_fields(selected), **_chart_parts(reader, selected))
 
 
 def read_view(reader: LakeReader, address: SubscriptionAddress) -> SubscriptionView | None:
     """Read everything at once; None where the lake never saw the subscription."""
-    answered = read_answered(reader, address)
-    return None if answered is None else with_minutes(reader, answered)
+    selected = _read_window(reader, address)
+    if selected is None:
+        return None
+    parts = _answer_parts(reader, selected) | _chart_parts(reader, selected)
+    return SubscriptionView(**_fields(selected), **parts)
+
+
+def _fields(selected: SelectedWindow) -> dict[str, Any]:
+    return {field.name: getattr(selected, field.name) for field in fields(SelectedWindow)}
+
+
+def _answer_parts(reader: LakeReader, selected: SelectedWindow) -> dict[str, Any]:
+    """What :class:`AnsweredWindow` adds."""
+    subscription, verdict = selected.address.subscription, selected.verdict
+    window = (
+        (selected.end_ms - BLOCK_MS, selected.end_ms)
+        if verdict is None
+        else (verdict["window_start_ms"], verdict["window_end_ms"])
+    )
+    return {
+        "verdict_minutes": history.signals(reader, subscription, *window, _ANSWER_COLUMNS),
+        # The first read of a snapshot looks through the catalogue of series.
+        "broker_versions": broker_versions(reader, subscription.cluster)
+        if verdict is not None and may_hide_bugs(verdict["cause"])
+        else (),
+        "age": None if verdict is None else _age(reader, subscription, verdict),
+        "hash_range": history.hash_range(reader, subscription),
+    }
+
+
+def _chart_parts(reader: LakeReader, selected: SelectedWindow) -> dict[str, Any]:
+    """What :class:`ChartedWindow` adds."""
+    range_ = selected.address.subscription, selected.start_ms, selected.end_ms
+    return {
+        "minutes": history.signals(reader, *range_, (*COLUMNS, *_symptoms(selected.verdict))),
+        "truth": history.truth(reader, *range_),
+    }
+
+
+def _age(reader: LakeReader, subscription: SubscriptionPartition, verdict: dict) -> BacklogAge:
+    """Of the oldest entry at the end of a window, which is the same in every range that shows the window."""
+    end_ms = verdict["window_end_ms"]
+    return reader.read_cached(
+        ("age", subscription, end_ms), lambda *_: _read_age(reader, subscription, end_ms)
+    )
+
+
+def _read_age(reader: LakeReader, subscription: SubscriptionPartition, end_ms: int) -> BacklogAge:
+    """The publish history is read only where there is a backlog and the broker does not say how old it is."""
+    newest = backlog_age(history.signals(reader, subscription, end_ms - MINUTE_MS, end_ms, AGE_COLUMNS))
+    if newest.source is not None or newest.unknown == "no_backlog":
+        return newest
+    return backlog_age(history.signals(reader, subscription, end_ms - HISTORY_MS, end_ms, AGE_COLUMNS))
 
 
 def chosen_range(address: SubscriptionAddress, span: tuple[int, int]) -> tuple[int, int, bool]:

@@ -10,14 +10,14 @@ from throttlescope.app.presentation import format as fmt
 from throttlescope.app.presentation.figures.chart import gapless
 from throttlescope.app.presentation.figures.sparkline import HEIGHT_PX, WIDTH_PX, in_words, sparkline
 from throttlescope.app.web.components.parts import copy_button, hostile_sentence, section
-from throttlescope.app.web.pages.subscription.content import SubscriptionView
+from throttlescope.app.web.pages.subscription.content import ChartedWindow
 from throttlescope.app.web.pages.subscription.links import promql_href
 from throttlescope.app.web.pages.subscription.symptom_series import series_of, threshold_of
 from throttlescope.ingest.core.times import MINUTE_MS
 from throttlescope.models.messages.catalogue import sentence
 
 
-def evidence(view: SubscriptionView) -> html.Section:
+def evidence(view: ChartedWindow) -> html.Section:
     """Every evidence row of the selected verdict: what it says, its value, its measurement over the range, and the query that shows it."""
     rows = view.verdict["evidence"] or ()
     if not rows:
@@ -38,7 +38,7 @@ def _weights() -> dict:
     }
 
 
-def _evidence_row(row: dict, view: SubscriptionView, minutes: pd.DataFrame) -> html.Li:
+def _evidence_row(row: dict, view: ChartedWindow, minutes: pd.DataFrame) -> html.Li:
     mark, meaning = _weights()[row["weight"]]
     facts = []
     if not fmt.is_missing(row["value"]):
@@ -83,7 +83,7 @@ def _evidence_row(row: dict, view: SubscriptionView, minutes: pd.DataFrame) -> h
     )
 
 
-def _picture(row: dict, view: SubscriptionView, minutes: pd.DataFrame) -> list[html.Img]:
+def _picture(row: dict, view: ChartedWindow, minutes: pd.DataFrame) -> list[html.Img]:
     found = None if minutes.empty else series_of(row, minutes, view.verdict["limiter"])
     if found is None:
         return []

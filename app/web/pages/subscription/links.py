@@ -13,7 +13,7 @@ from throttlescope.app.web.address.rollups import RollupsAddress
 from throttlescope.app.web.address.what_if import WhatIfAddress
 from throttlescope.app.web.components.parts import downloads
 from throttlescope.app.web.components.range_bar import range_bar
-from throttlescope.app.web.pages.subscription.content import LONGEST_MS, AnsweredWindow
+from throttlescope.app.web.pages.subscription.content import LONGEST_MS, AnsweredWindow, SelectedWindow
 from throttlescope.ingest.core.times import BLOCK_MS, MINUTE_MS
 from throttlescope.ingest.core.topic_name import namespace_of
 from throttlescope.models.messages.catalogue import sentence
@@ -60,13 +60,13 @@ def crumbs(view: AnsweredWindow) -> html.Nav:
     )
 
 
-def what_if_href(view: AnsweredWindow) -> str:
+def what_if_href(view: SelectedWindow) -> str:
     """The what-if lab on the half hour up to the end of the selected window."""
     end_ms = view.verdict["window_end_ms"] if view.verdict else view.end_ms
     return WhatIfAddress(view.address.subscription, start_ms=end_ms - REPLAYED_MS, end_ms=end_ms).href()
 
 
-def download_links(view: AnsweredWindow) -> html.Span:
+def download_links(view: SelectedWindow) -> html.Span:
     """Files of this subscription and range, with the incident bundle of the selected window."""
 
     def query(**parts) -> str:
@@ -90,7 +90,7 @@ def download_links(view: AnsweredWindow) -> html.Span:
     return downloads(links)
 
 
-def range_of_page(view: AnsweredWindow) -> html.Div:
+def range_of_page(view: SelectedWindow) -> html.Div:
     """The range in words, links to others, and files of it; all of them absolute, so that they can be shared."""
 
     def to(start_ms: int, end_ms: int) -> str:
@@ -116,7 +116,7 @@ def range_of_page(view: AnsweredWindow) -> html.Div:
     )
 
 
-def promql_href(query: str, view: AnsweredWindow) -> str:
+def promql_href(query: str, view: SelectedWindow) -> str:
     """A query in the PromQL console: its graph over the range of the page, an hour at least."""
     start_ms = min(view.start_ms, view.end_ms - BLOCK_MS)
     return PromqlAddress(query, start_ms, view.end_ms, tab="graph").href()

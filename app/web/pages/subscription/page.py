@@ -26,9 +26,10 @@ from throttlescope.app.web.pages.subscription.answer_card import answer_card, ea
 from throttlescope.app.web.pages.subscription.charts import charts
 from throttlescope.app.web.pages.subscription.content import (
     AnsweredWindow,
+    ChartedWindow,
     SubscriptionView,
     read_answered,
-    with_minutes,
+    read_charted,
 )
 from throttlescope.app.web.pages.subscription.episode import this_backlog
 from throttlescope.app.web.pages.subscription.evidence import evidence, missing
@@ -113,10 +114,10 @@ def _answered(reader: LakeReader, address: SubscriptionAddress, live: Live | Non
 
 
 def _rest(reader: LakeReader, data: PageState) -> tuple:
-    found = read_answered(reader, data.pinned)
+    found = read_charted(reader, data.pinned)
     if found is None:
         return None, None
-    view = with_minutes(reader, replace(found, address=data.address))
+    view = replace(found, address=data.address)
     return body(view), below(view)
 
 
@@ -189,7 +190,7 @@ def _last(minutes: pd.DataFrame) -> dict | None:
     return None if minutes.empty else minutes.iloc[-1].to_dict()
 
 
-def body(view: SubscriptionView) -> html.Div:
+def body(view: ChartedWindow) -> html.Div:
     """The charts, and next to them what the verdict is based on."""
     verdict = view.verdict
     right = []
@@ -208,7 +209,7 @@ def body(view: SubscriptionView) -> html.Div:
     )
 
 
-def below(view: SubscriptionView) -> list:
+def below(view: ChartedWindow) -> list:
     """What comes after everything else."""
     return [windows.windows(view)] if view.verdicts else []
 

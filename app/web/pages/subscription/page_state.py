@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from throttlescope.app.presentation.links.subscription import SubscriptionAddress
-from throttlescope.app.web.pages.subscription.content import LONGEST_MS, AnsweredWindow
+from throttlescope.app.web.pages.subscription.content import LONGEST_MS, SelectedWindow
 from throttlescope.ingest.core.errors import InputError
 
 
@@ -67,7 +67,7 @@ class PageState:
         return SubscriptionAddress(self.address.subscription, at_ms=at_ms).href()
 
 
-def state_of(view: AnsweredWindow) -> dict[str, Any]:
+def state_of(view: SelectedWindow) -> dict[str, Any]:
     """What :meth:`PageState.of` reads."""
     verdict = view.verdict
     return {

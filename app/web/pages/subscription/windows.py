@@ -15,7 +15,7 @@ from throttlescope.app.web.components.parts import section
 from throttlescope.app.web.components.served_table import BLOCK_ROWS, served_grid
 from throttlescope.app.web.data import history
 from throttlescope.app.web.data.reader import LakeReader
-from throttlescope.app.web.pages.subscription.content import SubscriptionView
+from throttlescope.app.web.pages.subscription.content import ChartedWindow
 from throttlescope.app.web.pages.subscription.page_state import PageState
 from throttlescope.models.messages.catalogue import sentence
 
@@ -56,7 +56,7 @@ def _columns() -> list:
     ]
 
 
-def windows(view: SubscriptionView) -> html.Section:
+def windows(view: ChartedWindow) -> html.Section:
     """The table; the server gives its rows as it is scrolled."""
     return section(
         sentence("label.windows"),

@@ -23,28 +23,28 @@ def columns(view: str, zone: str = "UTC") -> list[dict]:
             "headerName": sentence("label.subscription"),
             "cellRenderer": "SubscriptionLink",
             "flex": 2,
-            "minWidth": 120,
+            "minWidth": 112,
             "tooltipField": "subscription",
         },
         {
             "field": "topic",
             "headerName": sentence("label.topic_title"),
             "flex": 4,
-            "minWidth": 170,
+            "minWidth": 164,
             "tooltipField": "topic",
         },
         {
             "field": "partition",
             "headerName": sentence("label.partition_short"),
             "headerTooltip": sentence("subscriptions.column.partition", none=NONE),
-            "width": 56,
+            "width": 50,
             "type": "rightAligned",
         },
         {
             "field": "cluster",
             "headerName": sentence("label.cluster"),
             "flex": 2,
-            "minWidth": 105,
+            "minWidth": 92,
             "tooltipField": "cluster",
         },
     ]
@@ -57,14 +57,14 @@ def columns(view: str, zone: str = "UTC") -> list[dict]:
         else sentence("label.main_cause_of", length=recent),
         "headerTooltip": sentence(f"subscriptions.column.cause.{shown}", length=recent),
         "cellRenderer": "CauseBadge",
-        "width": 218,
+        "width": 210,
         "tooltipField": "cause_tip",
     }
     confidence = {
         "field": "confidence",
         "headerName": sentence("label.confidence"),
         "headerTooltip": sentence(f"subscriptions.column.confidence.{shown}"),
-        "width": 92,
+        "width": 86,
         "type": "rightAligned",
     }
     backlog = {
@@ -82,7 +82,7 @@ def columns(view: str, zone: str = "UTC") -> list[dict]:
         "headerName": sentence("label.backlog_of", length=recent),
         "headerTooltip": sentence("subscriptions.column.trend", length=recent),
         "cellRenderer": "Sparkline",
-        "width": 152,
+        "width": 112,
         "sortable": False,
         "tooltipField": "trend_words",
     }
@@ -90,7 +90,7 @@ def columns(view: str, zone: str = "UTC") -> list[dict]:
         "field": "growth",
         "headerName": sentence("label.change_entries"),
         "headerTooltip": sentence("subscriptions.column.growth"),
-        "width": 118,
+        "width": 110,
         "type": "rightAligned",
         "tooltipField": "growth_exact",
     }
@@ -98,13 +98,13 @@ def columns(view: str, zone: str = "UTC") -> list[dict]:
         "field": "held",
         "headerName": sentence("label.duration"),
         "headerTooltip": sentence(f"subscriptions.column.duration.{shown}"),
-        "width": 82,
+        "width": 76,
         "tooltipField": "held_tip",
     }
     when = {
         "field": "when",
         "headerName": sentence("label.between_zone", zone=zone),
-        "width": 124,
+        "width": 116,
         "tooltipField": "held_tip",
     }
     other = {
@@ -112,14 +112,14 @@ def columns(view: str, zone: str = "UTC") -> list[dict]:
         "headerName": sentence("label.before_last", length=recent) if is_now else sentence("label.now_title"),
         "headerTooltip": sentence(f"subscriptions.column.other.{shown}", length=recent),
         "cellRenderer": "CauseBadge",
-        "width": 172 if is_now else 112,
+        "width": 140,
         "tooltipField": "other_tip",
     }
     naive = {
         "field": "naive",
         "headerName": sentence("label.naive_rule_says"),
         "headerTooltip": sentence("subscriptions.column.naive"),
-        "width": 118,
+        "width": 110,
     }
     numbers = [backlog, trend, growth, duration] if is_now else [backlog, trend, duration, when]
     return [cause, confidence, *names, *numbers, other, naive]

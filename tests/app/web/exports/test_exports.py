@@ -51,6 +51,7 @@ def query_of(key: SubscriptionPartition, **times: int) -> str:
     )
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.long
 @pytest.mark.parametrize("name", sorted(TABLES))
 def test_every_table_exports_all_rows(client, sample_lake, name):

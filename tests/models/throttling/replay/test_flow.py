@@ -31,6 +31,7 @@ def per_s(outlook):
     return -outlook.growth_entries_per_s
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.long
 @pytest.mark.parametrize(
     "settings",

@@ -78,6 +78,7 @@ def played(tmp_path_factory):
     return play
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", CASES)
 def test_the_simulators_own_drain_is_predicted(played, name):
     _, _, settings, saturated = CASES[name]

@@ -1,0 +1,121 @@
+"""What is quick of the judges: reading cases in Go, minutes of NAB's rows, checkouts."""
+
+from __future__ import annotations
+
+import shutil
+from datetime import datetime, timedelta
+
+import numpy as np
+import pytest
+
+from tests.judges.checkouts import checkout
+from tests.judges.nab import alarm_scores, on_minutes
+from tests.judges.query_engines import commands_of, go_cases
+from tests.lab.parts import PartMissing
+from tests.promql.conformance.notation import Clear, Eval, Load
+from throttlescope.models.anomaly import RULES
+
+GO = """
+package engine_test
+
+func TestTables(t *testing.T) {
+	start, lookbackDeltas := time.Unix(-60, 0), []time.Duration{0, 30 * time.Second}
+	end := time.Unix(1800, 0)
+	step := time.Second * 30
+	cases := []struct {
+		load, query string
+		start, end  time.Time
+		step        time.Duration
+	}{
+		{load: `load 30s
+			a{x="1"} 1+1x3`, query: "sum" + `(a)`, end: time.UnixMilli(1500), step: time.Minute + 1*time.Second},
+		{load: other(), query: "b"},
+	}
+}
+
+func TestInstant(t *testing.T) {
+	defaultQueryTime := time.Unix(50, 0)
+	defaultLoad := `load 1m
+		a 1`
+	cases := []struct {
+		load      string
+		query     string
+		queryTime time.Time
+	}{{query: "a"}, {query: "b", queryTime: time.Unix(600, 0)}}
+}
+"""
+
+
+@pytest.fixture
+def cases(tmp_path):
+    if not shutil.which("go"):
+        pytest.skip("go not found in PATH")
+    (tmp_path / "engine_test.go").write_text(GO)
+    return go_cases(tmp_path)
+
+
+@pytest.mark.long
+def test_go_tables_become_cases(cases):
+    first, unread, third, fourth = cases
+    assert (first["test"], first["query"], first["instant"]) == ("TestTables", "sum(a)", False)
+    assert (first["start_ms"], first["end_ms"], first["step_ms"]) == (-60_000, 1500, 61_000)
+    assert first["lookbacks_ms"] == [0, 30_000]
+    assert unread["unread"] == "load: a call that is not computed"
+    assert [(one["load"][:7], one["start_ms"], one["step_ms"]) for one in (third, fourth)] == [
+        ("load 1m", 50_000, 0),
+        ("load 1m", 600_000, 0),
+    ]
+
+
+def test_cases_of_one_load_share_it():
+    def case(line, load, unread="", lookbacks=(0,)):
+        return {"line": line, "load": load, "query": " a ", "start_ms": 0, "end_ms": 0, "step_ms": 0} | {
+            "unread": unread,
+            "lookbacks_ms": list(lookbacks),
+        }
+
+    commands, unread = commands_of(
+        [
+            case(1, "load 1m\n  a 1"),
+            case(2, "load 2m\n  a 1", lookbacks=(0, 300_000, 1000)),
+            case(3, "load 1m\n  a 1"),
+            case(4, "load 1m\n  a 1", unread="no step"),
+            case(5, "load what"),
+        ]
+    )
+    assert [type(one) for one in commands] == [Clear, Load, Eval, Eval, Clear, Load, Eval, Eval]
+    assert [(one.line, one.lookback_ms) for one in commands if isinstance(one, Eval)] == [
+        (1, 300_000),
+        (3, 300_000),
+        (2, 1000),
+        (2, 300_000),
+    ]
+    assert [line for line, _ in unread] == [4, 5]
+
+
+def test_values_stand_until_the_next():
+    begin = datetime(2014, 4, 1, 23, 50)
+    times = [begin + timedelta(minutes=at) for at in (0, 5, 8, 13, 60)]
+    first_ms, minutes, row_of = on_minutes(times, [1.0, 2.0, 3.0, 4.0, 5.0])
+    assert first_ms == 1396310400000
+    assert len(minutes) == 2 * 1440
+    at = 23 * 60 + 50
+    # The usual step is five minutes: the fourth value does not last for an hour.
+    assert minutes[at : at + 20].tolist()[:18] == [1.0] * 5 + [2.0] * 3 + [3.0] * 5 + [4.0] * 5
+    assert np.isnan(minutes[at + 18 : at + 60]).all()
+    assert row_of[at + 60] == 4
+
+
+def test_alarm_marks_one_row():
+    begin = datetime(2014, 4, 1)
+    steps = 16 * 288
+    values = [1000.0 + number % 7 for number in range(steps)]
+    values[15 * 288 + 100 : 15 * 288 + 112] = [9000.0] * 12
+    scores = alarm_scores([begin + timedelta(minutes=5 * at) for at in range(steps)], values, RULES)
+    assert [at for at, score in enumerate(scores) if score] == [15 * 288 + 100]
+
+
+def test_missing_checkout_names_its_command(monkeypatch, tmp_path):
+    monkeypatch.setenv("THROTTLESCOPE_CHECKOUTS", str(tmp_path))
+    with pytest.raises(PartMissing, match=r"git clone https://github\.com/numenta/NAB"):
+        checkout("numenta/NAB")
