@@ -31,7 +31,7 @@ from throttlescope.ingest.sources.recording import list_demo
 from throttlescope.models.evaluation.measured import measured
 
 # Its pages are looked at in a browser: all of it belongs to the tests that are not run beside others.
-pytestmark = [pytest.mark.spark, pytest.mark.browser, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(900)]
 
 IMAGES = Path(__file__).parents[1] / "docs" / "images"
 CHINESE = VARIANTS[-1]

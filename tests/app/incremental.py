@@ -95,7 +95,7 @@ def request(
 
 
 def run(session: Any, *arguments: Any, **options: Any) -> RunResult:
-    """A run in a session that is there."""
+    """A run in a session that is there; None: in this process."""
     return run_pipeline(request(*arguments, **options), session=session)
 
 

@@ -58,25 +58,25 @@ def server():
 
 
 @pytest.fixture(scope="module")
-def repaired(_spark_session, server, tmp_path_factory):
-    """A lake to which samples came late, the result of each of its runs, and a lake made in one run."""
+def repaired(server, tmp_path_factory):
+    """A lake to which samples came late, the result of each of its runs, and a lake made in one run; all of them in this process."""
     lake, fresh = tmp_path_factory.mktemp("mended") / "lake", tmp_path_factory.mktemp("anew") / "lake"
-    results = {"first": run(_spark_session, lake, server.url, 0, HOURS)}
-    results["repeated"] = run(_spark_session, lake, server.url, 0, HOURS)
+    results = {"first": run(None, lake, server.url, 0, HOURS)}
+    results["repeated"] = run(None, lake, server.url, 0, HOURS)
     results["gaps before"] = Lake(lake).read("gaps").to_pylist()
     put(server.url, 0, HOURS, only=LATE)
-    results["ingested"] = run(_spark_session, lake, server.url, 1, 2, command="ingest")
+    results["ingested"] = run(None, lake, server.url, 1, 2, command="ingest")
     books = Lake(lake).read("computed").to_pylist()
     with pytest.MonkeyPatch.context() as patch:
         # Killed between signals and verdicts.
         patch.setattr(Stages, "build_verdicts", lambda self: (_ for _ in ()).throw(KeyboardInterrupt))
         with pytest.raises(KeyboardInterrupt):
-            run(_spark_session, lake, None, HOURS - 1, HOURS, command="diagnose")
+            run(None, lake, None, HOURS - 1, HOURS, command="diagnose")
     results["computed when killed"] = computed_by(lake, books)
     books = Lake(lake).read("computed").to_pylist()
-    results["mended"] = run(_spark_session, lake, None, HOURS - 1, HOURS, command="diagnose")
+    results["mended"] = run(None, lake, None, HOURS - 1, HOURS, command="diagnose")
     results["computed when mended"] = computed_by(lake, books)
-    results["anew"] = run(_spark_session, fresh, server.url, 0, HOURS)
+    results["anew"] = run(None, fresh, server.url, 0, HOURS)
     return lake, fresh, results
 
 

@@ -11,7 +11,7 @@ from tests.app.incremental import differences, rows_of, run, scene
 from tests.lab.prometheus import running_prometheus, write_series
 from throttlescope.ingest.lake import Lake
 
-pytestmark = [pytest.mark.spark, pytest.mark.prometheus, pytest.mark.long]
+pytestmark = [pytest.mark.prometheus, pytest.mark.long]
 
 HOURS = 1
 CROOKED, NAMESPACE = "billing", "acme/shop"
@@ -28,14 +28,14 @@ def put(url: str, *, refused: bool) -> int:
     return lacking
 
 
-def test_readmitted_rows_leave_no_difference(spark, tmp_path):
+def test_readmitted_rows_leave_no_difference(tmp_path):
     lake, sound = tmp_path / "lake", tmp_path / "sound"
     with running_prometheus() as server:
         put(server.url, refused=False)
-        run(spark, sound, server.url, 0, HOURS)
+        run(None, sound, server.url, 0, HOURS)
     with running_prometheus() as server:
         lacking = put(server.url, refused=True)
-        run(spark, lake, server.url, 0, HOURS)
+        run(None, lake, server.url, 0, HOURS)
     # The sound lake has something to lose, and the other one lost it.
     assert any(CROOKED in row for row in rows_of(sound, "verdicts"))
     assert not any(
@@ -50,7 +50,7 @@ def test_readmitted_rows_leave_no_difference(spark, tmp_path):
     assert len(json.loads(back.out)["readmitted"]) == lacking
     assert {"signals", "verdicts"} <= differences(lake, sound).keys()
 
-    again = run(spark, lake, None, 0, HOURS, command="diagnose")
+    again = run(None, lake, None, 0, HOURS, command="diagnose")
     assert again.hours_computed["signals"] == HOURS
     assert differences(lake, sound) == {}
     assert not [row for row in Lake(lake).read("quarantine").to_pylist() if row["table"] == "samples"]

@@ -36,7 +36,7 @@ from throttlescope.ingest.sources.prometheus_api import PrometheusApi
 from throttlescope.ingest.sources.pulsar_admin import AdminTopic, PulsarAdmin
 from throttlescope.ingest.sources.remote_read import RemoteRead
 
-pytestmark = [pytest.mark.spark, pytest.mark.prometheus, pytest.mark.usefixtures("spark")]
+pytestmark = [pytest.mark.prometheus, pytest.mark.long]
 
 #: One of each kind, none a part of another.
 SECRETS = {
@@ -75,7 +75,7 @@ def secrets_in(folder: Path) -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def leftovers(_spark_session, tmp_path_factory):
+def leftovers(tmp_path_factory):
     """Everything that a run and later commands leave behind: a folder, and texts by name."""
     folder, texts, seen = tmp_path_factory.mktemp("secrets"), {}, []
     lake, outside = folder / "lake", tmp_path_factory.mktemp("outside")

@@ -6,7 +6,6 @@ from tests.faults import pipeline
 
 
 @pytest.mark.study
-@pytest.mark.spark
 def test_killed_run_repeated_equals_undisturbed(tmp_path):
     scene = pipeline.undisturbed("run of a recording", ("run", "--recording", pipeline.RECORDING), tmp_path)
     assert scene.steps > 8
