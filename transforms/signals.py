@@ -24,12 +24,13 @@ from throttlescope.ingest.core.metrics import BACKLOG_METRICS, METRICS, REPLICAT
 from throttlescope.ingest.core.times import BLOCK_MS, DAY_MS, MINUTE_MS, block_start, check_range, date_of
 from throttlescope.ingest.lake import DataFile, Lake
 from throttlescope.ingest.lake.newest_samples import newest_samples
-from throttlescope.ingest.spark.executors import parallelism
+from throttlescope.ingest.spark.executors import on_this_machine, parallelism
 from throttlescope.transforms.as_of import KNOWN_FOR_MS
 from throttlescope.transforms.minutes import (
     REMOTE_METRICS,
     SCHEMA,
     MinutesTask,
+    compile_minutes,
     metrics_read,
     task_rows,
 )
@@ -270,6 +271,8 @@ def _minutes(session: SparkSession, tasks: list[MinutesTask]) -> DataFrame:
     schema = from_arrow_schema(SCHEMA)
     if not tasks:
         return session.createDataFrame([], schema)
+    if on_this_machine(session):
+        compile_minutes()
 
     def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
