@@ -22,6 +22,12 @@ SENTENCES = {
     "doctor.configuration.not_verified.fix": "give its authority with ca_file and drop verify = false",
     "doctor.configuration.no_tls": "a secret is sent without TLS",
     "doctor.configuration.no_tls.fix": "use an https:// address",
+    # This machine.
+    "doctor.machine.compiled": "all functions are compiled, in {folder}",
+    "doctor.machine.not_compiled": "{functions} functions are not compiled yet, in {folder}: a first query, run or replay takes up to a minute longer",
+    "doctor.machine.not_compiled.fix": "optional: python -m throttlescope.app.services.compile_ahead compiles them now",
+    "doctor.machine.not_kept": "no cache folder can be written: every process compiles for itself, for up to a minute",
+    "doctor.machine.not_kept.fix": "set THROTTLESCOPE_CACHE to a folder that can be written",
     # Prometheus: access.
     "doctor.prometheus.reachable": "{url}, version {version}",
     "doctor.prometheus.clock": "within {seconds} s of this machine's",
