@@ -35,9 +35,10 @@ demo: setup ## ingest the shipped recordings, print verdicts, serve 127.0.0.1:80
 serve: setup ## serve a lake that is there (SERVE_ARGS="--lake DIR --port N")
 	@$(BIN)/throttlescope serve $(SERVE_ARGS)
 
-# What Numba compiles is compiled before several workers would each do it, for a minute: the first time, and after a change of what it is compiled from.
+# What Numba compiles is compiled before several workers would each do it, for a minute. Its machine code is kept by content in the user's cache, so this
+# takes a second where another checkout has compiled the same sources.
 COMPILED := $(VENV)/compiled
-$(COMPILED): $(VENV)/installed $(wildcard models/throttling/*.py models/throttling/kernel/*.py transforms/*.py transforms/promql/*.py ingest/lake/blocks.py ingest/sources/*.py)
+$(COMPILED): $(VENV)/installed $(shell grep -rl 'core.compilation import' ingest transforms models --include='*.py') $(wildcard models/throttling/kernel/*.py)
 	@$(BIN)/python -m throttlescope.app.services.compile_ahead
 	@touch $@
 

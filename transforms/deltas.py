@@ -34,8 +34,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 
+from throttlescope.ingest.core import times
+from throttlescope.ingest.core.compilation import compiled
 from throttlescope.ingest.core.times import BLOCK_MS, MINUTE_MS
 from throttlescope.transforms.promql.source import Series
 
@@ -50,7 +51,7 @@ LONGEST_SPAN_MS = 300_000
 #: How long an instance counts as the one that serves, after its last sample.
 SERVED_MS = 300_000
 
-_compiled = njit(cache=True, nogil=True)
+_compiled = compiled(times)
 
 
 @dataclass(frozen=True)
@@ -463,3 +464,7 @@ def _serving(times_ms, bounds, group_bounds, instance_of, start_ms, count):
                     newest_ms[j] = times_ms[at - 1]
                     out[g, j] = instance_of[i]
     return out
+
+
+#: What the functions above call of compiled functions.
+KERNELS = (_deltas, _seen, _intervals, _serving)

@@ -27,6 +27,7 @@ from throttlescope.ingest.core.times import BLOCK_MS, DAY_MS, MINUTE_MS, block_s
 from throttlescope.ingest.lake import DataFile, Lake
 from throttlescope.ingest.lake.hour_files import stage_hours
 from throttlescope.ingest.lake.newest_samples import newest_samples
+from throttlescope.ingest.spark.executors import on_this_machine
 from throttlescope.ingest.spark.task_executor import SparkPoolExecutor
 from throttlescope.transforms.as_of import KNOWN_FOR_MS
 from throttlescope.transforms.broker_use import signals_of
@@ -34,6 +35,7 @@ from throttlescope.transforms.minutes import (
     REMOTE_METRICS,
     SCHEMA,
     MinutesTask,
+    compile_minutes,
     metrics_read,
     task_rows,
 )
@@ -303,6 +305,8 @@ def _minutes(session: SparkSession, tasks: list[MinutesTask]) -> DataFrame:
     schema = from_arrow_schema(SCHEMA)
     if not tasks:
         return session.createDataFrame([], schema)
+    if on_this_machine(session):
+        compile_minutes()
 
     def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:

@@ -11,5 +11,8 @@ import sys
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line and leave the process with its exit code."""
     from throttlescope.app.cli.application import app
+    from throttlescope.app.cli.light_imports import leave_out_unused
 
-    app(args=sys.argv[1:] if arguments is None else arguments, prog_name="throttlescope")
+    arguments = sys.argv[1:] if arguments is None else arguments
+    leave_out_unused(arguments)
+    app(args=arguments, prog_name="throttlescope")

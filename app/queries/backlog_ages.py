@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pyarrow.compute as pc
 
 from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
 from throttlescope.models import backlog_age
 from throttlescope.models.backlog_age import BacklogAge, reported_age
+from throttlescope.models.diagnosis.window import by_subscription
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from throttlescope.ingest.lake import Lake
 
 #: Columns that are added: the age, of an estimate its interval of 90 %, where it comes from, and why there is none.
@@ -53,13 +53,15 @@ def _reported(row: dict[str, Any]) -> BacklogAge | None:
     return age or (BacklogAge(unknown="not_measured") if row["cause"] == "healthy" else None)
 
 
-def _estimated(minutes: pd.DataFrame, end_ms: int) -> BacklogAge:
-    until = minutes["minute_ms"].searchsorted(end_ms, side="left")
-    start = minutes["minute_ms"].searchsorted(end_ms - backlog_age.HISTORY_MS, side="left")
-    return backlog_age.backlog_age(minutes.iloc[start:until])
+def _estimated(minutes: Mapping[str, np.ndarray], end_ms: int) -> BacklogAge:
+    times_ms = minutes["minute_ms"]
+    start, until = np.searchsorted(times_ms, (end_ms - backlog_age.HISTORY_MS, end_ms), side="left")
+    return backlog_age.backlog_age({name: values[start:until] for name, values in minutes.items()})
 
 
-def _minutes_of(lake: Lake, rows: Sequence[dict[str, Any]], end: str) -> dict[tuple, pd.DataFrame]:
+def _minutes_of(
+    lake: Lake, rows: Sequence[dict[str, Any]], end: str
+) -> dict[tuple, Mapping[str, np.ndarray]]:
     """The minutes of some subscription partitions, oldest first, each as far back as one of them needs."""
     start_ms = min(row[end] for row in rows) - backlog_age.HISTORY_MS
     end_ms = max(row[end] for row in rows)
@@ -72,11 +74,11 @@ def _minutes_of(lake: Lake, rows: Sequence[dict[str, Any]], end: str) -> dict[tu
         where=where,
         partition={"cluster": sorted({row["cluster"] for row in rows})},
         between={"minute_ms": (start_ms, end_ms - 1)},
-    ).to_pandas()
+    )
     keys = {_key(row) for row in rows}
     return {
-        key: part.sort_values("minute_ms")
-        for key, part in read.groupby(list(SUBSCRIPTION_KEY_NAMES), sort=False)
+        key: {name: part[name].to_numpy() for name in backlog_age.COLUMNS}
+        for key, part in by_subscription(read)
         if key in keys
     }
 

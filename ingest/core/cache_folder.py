@@ -5,6 +5,7 @@ from __future__ import annotations
 import getpass
 import os
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 
@@ -14,27 +15,41 @@ def cache_dir(name: str) -> Path:
     ``$THROTTLESCOPE_CACHE`` comes first, then ``$XDG_CACHE_HOME/throttlescope``, then ``~/.cache/throttlescope``. Where
     none of them can be written (a read-only home), a folder of this user under the system's temporary folder.
     """
-    for root in _candidates():
-        folder = root / name
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-        except OSError:
-            continue
+    for folder in cache_dirs(name):
         if os.access(folder, os.W_OK | os.X_OK):
             return folder
     return Path(tempfile.mkdtemp(prefix=f"throttlescope-{name}-"))
 
 
-def _candidates() -> list[Path]:
+def cache_dirs(name: str) -> Iterator[Path]:
+    """The places of the folder ``name`` in the order of :func:`cache_dir`: those that exist or can be created, also those that can only be read."""
+    for root in _candidates():
+        folder = root / name
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError:
+            if not folder.is_dir():
+                continue
+        yield folder
+
+
+def _candidates() -> Iterator[Path]:
     configured = os.environ.get("THROTTLESCOPE_CACHE")
     if configured:
-        return [Path(configured)]
-    candidates = []
+        yield Path(configured)
+        return
     if xdg := os.environ.get("XDG_CACHE_HOME"):
-        candidates.append(Path(xdg) / "throttlescope")
+        yield Path(xdg) / "throttlescope"
     try:
-        candidates.append(Path.home() / ".cache" / "throttlescope")
+        yield Path.home() / ".cache" / "throttlescope"
         user = getpass.getuser()
     except (RuntimeError, KeyError, OSError):  # a container's user without a home or a name
         user = "nobody"
-    return [*candidates, Path(tempfile.gettempdir()) / f"throttlescope-{user}"]
+    temporary = Path(tempfile.gettempdir()) / f"throttlescope-{user}"
+    try:
+        temporary.mkdir(mode=0o700, exist_ok=True)
+        # Another user may have created it, and what is in it is run.
+        if temporary.stat().st_uid == os.getuid():
+            yield temporary
+    except OSError:
+        return

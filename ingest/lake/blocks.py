@@ -16,9 +16,9 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
-from numba import njit
 
 from throttlescope.ingest.contracts import TABLES
+from throttlescope.ingest.core.compilation import compiled
 from throttlescope.ingest.core.labels import (
     SHARDS,
     LabelError,
@@ -422,7 +422,7 @@ def _read_piece(path: Path) -> pa.Table:
         return reader.read_all()
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _hours(times, offsets, numbers, block_ms):
     """Rows (series number, block, start, end): every run of one series inside one hour."""
     count = 0
@@ -451,7 +451,7 @@ def _hours(times, offsets, numbers, block_ms):
     return rows
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _gather(times, values, slices, out_times, out_values, with_values):
     at = 0
     for i in range(len(slices)):
@@ -462,7 +462,7 @@ def _gather(times, values, slices, out_times, out_values, with_values):
             at += 1
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _falling(times, offsets):
     """Places whose times do not rise strictly."""
     bad = np.zeros(len(offsets) - 1, np.bool_)
@@ -472,6 +472,10 @@ def _falling(times, offsets):
                 bad[i] = True
                 break
     return np.flatnonzero(bad)
+
+
+#: What ingest calls of compiled functions; :func:`load_kernels` loads them.
+KERNELS = (_hours, _gather, _falling)
 
 
 def load_kernels() -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 from throttlescope.ingest.core.lake_address import LakeAddress
-from throttlescope.ingest.lake.object_store import object_storage
 from throttlescope.ingest.lake.storage import LocalStorage, Storage
 
 
@@ -19,5 +18,8 @@ def storage_of(root: str | Path) -> Storage:
     """
     address = LakeAddress.of(root)
     if address.is_remote:
+        # The library of object stores is not imported for a folder.
+        from throttlescope.ingest.lake.object_store import object_storage
+
         return object_storage(str(address))
     return LocalStorage(address)

@@ -23,6 +23,7 @@ from typing import Any
 import pyarrow as pa
 
 from throttlescope.ingest.contracts import TABLES
+from throttlescope.ingest.core.compilation import are_compiled
 from throttlescope.ingest.core.errors import EmptyRangeError, InputError, ThrottlescopeError
 from throttlescope.ingest.core.labels import LabelMapping
 from throttlescope.ingest.core.retry import retry
@@ -30,14 +31,14 @@ from throttlescope.ingest.core.selector import NAME_LABEL, REGEX, Matcher, Selec
 from throttlescope.ingest.core.series import Meter, PullSource
 from throttlescope.ingest.core.times import BLOCK_MS, date_of, dates_of, format_time
 from throttlescope.ingest.lake import ConflictError, DataFile, Lake
-from throttlescope.ingest.lake.blocks import load_kernels
+from throttlescope.ingest.lake.blocks import KERNELS, load_kernels
 from throttlescope.ingest.pull.commit import commit_notes
 from throttlescope.ingest.pull.item import Job, run_claimed
 from throttlescope.ingest.pull.plan import PullItem, Sizes, items_of, measure, range_to_read
 from throttlescope.ingest.pull.staging import ItemNote, Staging
 from throttlescope.ingest.pull.wanted_metrics import wanted_metrics
 from throttlescope.ingest.sources.prometheus import PrometheusSource
-from throttlescope.ingest.sources.remote_read import load_decoder
+from throttlescope.ingest.sources.remote_read import DECODER, load_decoder
 
 _ROUNDS = 3
 #: A Prometheus to which samples came late may not name all metrics of their hour alone, and has their samples all the same.
@@ -222,6 +223,10 @@ def start_workers(executor: Executor, tasks: int = 2) -> None:
 
     Without it the first pull of a session does this on its way.
     """
+    if not are_compiled(*KERNELS, *DECODER):
+        # Otherwise each of the processes would compile them.
+        load_kernels()
+        load_decoder()
     list(executor.map(_load, range(tasks)))
 
 

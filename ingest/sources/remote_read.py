@@ -303,6 +303,16 @@ class RemoteRead:
         )
 
 
+#: What reading calls of compiled functions; :func:`load_decoder` loads them.
+DECODER = (
+    remote_read_messages.scan_frames,
+    remote_read_messages.scan_chunked_series,
+    remote_read_messages.scan_samples,
+    xor.count_samples,
+    xor.decode,
+)
+
+
 def load_decoder() -> None:
     """Load compiled code into this process, from its cache where it was compiled before."""
     empty = np.zeros(xor.PADDING, np.uint8)

@@ -7,8 +7,8 @@ into the buffer, found by compiled code (prometheus ``prompb/remote.proto``, ``p
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from throttlescope.ingest.core.compilation import compiled, compiled_part
 from throttlescope.ingest.core.labels import Labels
 from throttlescope.ingest.core.selector import EQUAL, NOT_EQUAL, NOT_REGEX, REGEX, Selector
 
@@ -124,7 +124,7 @@ def _bytes(number: int, content: bytes) -> bytes:
     return bytes([number << 3 | 2]) + _varint(len(content)) + content
 
 
-@njit(inline="always")
+@compiled_part(inline="always")
 def _uvarint(buffer, at, end):
     """A varint at ``at``: value and the offset behind it, -1 where it runs past ``end`` or is too long."""
     value = np.uint64(0)
@@ -138,7 +138,7 @@ def _uvarint(buffer, at, end):
     return np.int64(0), np.int64(-2)
 
 
-@njit(inline="always")
+@compiled_part(inline="always")
 def _field(buffer, at, end):
     """The field at ``at``: number, wire type, start and end of its payload, the offset behind; -1 where broken.
 
@@ -162,7 +162,7 @@ def _field(buffer, at, end):
     return number, kind, at, at + size, at + size
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def scan_frames(buffer, size, frames):
     """Find the whole frames in ``buffer[:size]``: start and end of each message, and its checksum, into ``frames``.
 
@@ -196,7 +196,7 @@ def scan_frames(buffer, size, frames):
     return OK, found, at
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def scan_chunked_series(buffer, frames, series, chunks):
     """Take the messages of a streamed answer apart.
 
@@ -261,7 +261,7 @@ def scan_chunked_series(buffer, frames, series, chunks):
     return OK, n_series, n_chunks
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def scan_samples(buffer, size, start_ms, end_ms, series, counts, times, bits, stale_times):
     """Take a plain ``ReadResponse`` apart, and decode its samples in [start_ms, end_ms).
 

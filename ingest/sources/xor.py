@@ -8,7 +8,8 @@ of everything here is ``tests/naive/xor.py``.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from throttlescope.ingest.core.compilation import compiled, compiled_part
 
 #: Bytes that must follow the last chunk in a buffer: reading looks ahead without asking.
 PADDING = 32
@@ -18,7 +19,7 @@ OK, TRUNCATED, BAD_VARINT = 0, 1, 2
 _STALE_BITS = np.uint64(0x7FF0000000000002)
 
 
-@njit(inline="always")
+@compiled_part(inline="always")
 def _peek(buffer, bit):
     """The 64 bits from position ``bit`` on, the first one highest."""
     at = bit >> 3
@@ -36,7 +37,7 @@ def _peek(buffer, bit):
     return (word << shift) | (np.uint64(buffer[at + 8]) >> (np.uint64(8) - shift))
 
 
-@njit(inline="always")
+@compiled_part(inline="always")
 def _varint(buffer, bit):
     """An unsigned varint that begins at any bit: value and bits used, 0 bits where it does not fit into 64."""
     value = np.uint64(0)
@@ -50,7 +51,7 @@ def _varint(buffer, bit):
     return value, 0
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def count_samples(buffer, chunk_at, chunk_size):
     """The bound of what :func:`decode` writes, markers included: what chunks say they hold, or what fits into their bytes."""
     total = 0
@@ -62,7 +63,7 @@ def count_samples(buffer, chunk_at, chunk_size):
     return total
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def decode(
     buffer,
     chunk_at,

@@ -3,8 +3,3 @@
 ``window`` a subscription's minutes -> ``symptoms`` what is measured in them -> ``causes`` which of them apply, by the ``truth_table`` of
 limiters and queues -> ``verdict`` one cause with its ``evidence``, weighed by ``bearing``. ``apply`` runs it on Spark.
 """
-
-from throttlescope.models.diagnosis.verdict import RULES_VERSION, Verdict, diagnose
-from throttlescope.models.diagnosis.window import SubscriptionKey, Window, windows
-
-__all__ = ["RULES_VERSION", "SubscriptionKey", "Verdict", "Window", "diagnose", "windows"]

@@ -308,3 +308,20 @@ def test_java_is_demanded_where_spark_starts(monkeypatch, master, subscriptions,
 )  # fmt: skip
 def test_throttle_counters_depend_on_the_release(version, has):
     assert has_throttle_counters(version) is has
+
+
+def test_doctor_reports_compiled_code(tmp_path, monkeypatch):
+    monkeypatch.setattr("throttlescope.ingest.core.compilation.CompiledFunction.is_compiled", False)
+    monkeypatch.setenv("THROTTLESCOPE_CACHE", str(tmp_path / "cache"))
+    (check,) = [one for one in examine(load_settings(None), None) if one.area == "machine"]
+    assert check.status == OK
+    assert "functions are not compiled yet" in check.found
+    assert "compile_ahead" in check.fix
+    monkeypatch.setattr("throttlescope.ingest.core.compilation.CompiledFunction.is_compiled", True)
+    (check,) = [one for one in examine(load_settings(None), None) if one.area == "machine"]
+    assert (check.status, check.fix) == (OK, "")
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("THROTTLESCOPE_CACHE", str(tmp_path / "file"))
+    (check,) = [one for one in examine(load_settings(None), None) if one.area == "machine"]
+    assert check.status == WARNING
+    assert "THROTTLESCOPE_CACHE" in check.fix

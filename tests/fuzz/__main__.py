@@ -47,7 +47,7 @@ def main() -> int:
         return _show(names[0], options.seed, options.show)
     if options.guided:
         return guided.run(names, options)
-    checked_bounds(options.folder)
+    checked_bounds()
     states, failed = [], False
     for name in names:
         state = State.load(name, options.seed, options.folder)

@@ -19,11 +19,9 @@ BUSY_S, SILENCE_S = 10.0, 300.0
 WARM_S = 900.0
 
 
-def checked_bounds(folder: Path = FOLDER) -> None:
+def checked_bounds() -> None:
     """Let compiled code of children check every index: an access outside an array ends the child."""
     os.environ["NUMBA_BOUNDSCHECK"] = "1"
-    # Code with checks has a cache of its own.
-    os.environ["NUMBA_CACHE_DIR"] = str((folder / "compiled").absolute())
 
 
 def run(

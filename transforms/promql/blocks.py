@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
-from numba import njit
 
+from throttlescope.ingest.core.compilation import compiled
 from throttlescope.ingest.lake import DataFile
 from throttlescope.ingest.lake.parquet import read_parquet
 from throttlescope.transforms.promql.source import bounds_of
@@ -217,7 +217,7 @@ def _flat(table: pa.Table, name: str) -> tuple[np.ndarray, np.ndarray]:
     return column.values.to_numpy(zero_copy_only=False), column.offsets.to_numpy()
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _range(times_ms, bounds, rows, start_ms, end_ms):
     """First and one past the last index within [start, end) of some series; a row of -1 has none."""
     first, after = np.zeros(len(rows), np.int64), np.zeros(len(rows), np.int64)
@@ -230,7 +230,7 @@ def _range(times_ms, bounds, rows, start_ms, end_ms):
     return first, after
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _taken(column, first, bounds):
     out = np.empty(bounds[-1], column.dtype)
     for i in range(len(first)):
@@ -239,7 +239,7 @@ def _taken(column, first, bounds):
     return out
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _put(column, offsets, target, out):
     for i in range(len(target)):
         count = offsets[i + 1] - offsets[i]

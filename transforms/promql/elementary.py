@@ -13,15 +13,15 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit, types
-from numba.extending import intrinsic
+
+from throttlescope.ingest.core.compilation import CompiledIntrinsic, compiled
 
 NAMES = (
     "exp", "ln", "log2", "log10", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh",
     "atanh",
 )  # fmt: skip
 
-_compiled = njit(cache=True, nogil=True, error_model="numpy")
+_compiled = compiled(error_model="numpy")
 
 _LN2_HIGH, _LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
 _LARGE, _NEAR_ZERO = 2.0**28, 2.0**-28
@@ -37,9 +37,11 @@ _FOUR_OVER_PI = np.array(
 )  # fmt: skip
 
 
-@intrinsic
+@CompiledIntrinsic
 def _fused(typing_context, left, right, added):
     """``left * right + added``, rounded once."""
+    from numba import types
+
     signature = types.float64(types.float64, types.float64, types.float64)
 
     def generate(context, builder, signature, arguments):

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 import orjson
-from numba import njit
+
+from throttlescope.ingest.core.compilation import compiled
 
 # "[", a time of 20 digits with sign and point, ',"', a value of at most 25 characters, '"],': never more than this.
 _BYTES_PER_POINT = 64
@@ -19,7 +20,7 @@ _OPEN, _CLOSE, _QUOTE = (np.uint8(ord(char)) for char in '[]"')
 _NAN, _INF_ABOVE, _INF_BELOW = (np.frombuffer(word, np.uint8) for word in (b"NaN", b"+Inf", b"-Inf"))
 _TEN, _HUNDRED, _THOUSAND = np.uint64(10), np.uint64(100), np.uint64(1000)
 
-_compiled = njit(cache=True, nogil=True)
+_compiled = compiled()
 
 
 def write_points(

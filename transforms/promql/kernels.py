@@ -16,7 +16,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
+
+from throttlescope.ingest.core.compilation import compiled
 
 # Range functions that follow from the ends of a window and from what happens between neighbours.
 COUNT, PRESENT, LAST, TIME_OF_LAST, IRATE, IDELTA, CHANGES, RESETS = range(8)
@@ -24,7 +25,7 @@ COUNT, PRESENT, LAST, TIME_OF_LAST, IRATE, IDELTA, CHANGES, RESETS = range(8)
 SUM, AVG, STDDEV, STDVAR, MIN, MAX, SERIES_COUNT, GROUP = range(8)
 
 # IEEE division: by zero there is Inf or NaN, and no error.
-_compiled = njit(cache=True, nogil=True, error_model="numpy")
+_compiled = compiled(error_model="numpy")
 
 
 # -- rules of numbers -----------------------------------------------------------------------

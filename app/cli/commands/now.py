@@ -84,13 +84,21 @@ def now(
     are those of run, and nothing is written anywhere. What is not known by the deadline is reported as unknown.
     """
     from throttlescope.app.cli.tables.now import write_now
+    from throttlescope.app.log import tell
     from throttlescope.app.services.diagnose_now import Deadline, diagnose_now
 
     options = CommandOptions(context)
     question, limit = _question(options), Deadline(options.duration_ms("deadline") / SECOND_MS)
     settings = options.settings("window", "every", sources=options.sources)
     named = cluster is not None and prometheus is not None
-    write_now(diagnose_now(question, settings, override_cluster=named, deadline=limit), options)
+    answer = diagnose_now(
+        question,
+        settings,
+        override_cluster=named,
+        deadline=limit,
+        note=lambda text: tell(f"now: {text}", event="note"),
+    )
+    write_now(answer, options)
 
 
 def _question(options: CommandOptions) -> NowQuestion:

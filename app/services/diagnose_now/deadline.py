@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Generic, TypeVar
 
 from throttlescope.ingest.core.errors import SourceError, ThrottlescopeError
@@ -51,6 +51,10 @@ class Deadline:
     def until(self, share: float) -> float:
         """Seconds that are left of a share of the time."""
         return share * self.deadline_s - self.passed_s
+
+    def restarted(self) -> Deadline:
+        """The same deadline, from now on."""
+        return replace(self, started_s=time.monotonic())
 
     def check(self) -> None:
         """Raise :class:`CancelledError` where the diagnosis was cancelled."""

@@ -8,6 +8,7 @@ earlier, and a day of what came before.
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -20,12 +21,15 @@ from throttlescope.app.services.diagnose_now.shared_limits import sharing
 from throttlescope.app.services.diagnose_now.sources import Sources
 from throttlescope.app.services.diagnose_now.verdicts import judge
 from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
+from throttlescope.ingest.core.compilation import are_compiled
 from throttlescope.ingest.core.errors import SourceError
 from throttlescope.ingest.core.metrics import BACKLOG
 from throttlescope.ingest.core.selector import NAME_LABEL
 from throttlescope.ingest.core.times import BLOCK_MS, block_start
+from throttlescope.ingest.lake.blocks import KERNELS, load_kernels
 from throttlescope.ingest.quality.admin_scope import other_cluster, other_cluster_words
 from throttlescope.ingest.sources.prometheus import PrometheusSource
+from throttlescope.ingest.sources.remote_read import DECODER, load_decoder
 from throttlescope.models.diagnosis.neighbours import QuotaUse, quota_neighbours
 from throttlescope.models.diagnosis.partitions import SubscriptionPartitions, over_partitions
 from throttlescope.models.diagnosis.slowest import METRICS, SlowConsumers, slowest_consumers
@@ -33,7 +37,7 @@ from throttlescope.models.diagnosis.verdict import Verdict
 from throttlescope.models.diagnosis.window import SubscriptionKey
 from throttlescope.models.messages.catalogue import sentence
 from throttlescope.transforms.broker_use import signals_of
-from throttlescope.transforms.minutes import minute_rows
+from throttlescope.transforms.minutes import MINUTES, compile_minutes, minute_rows
 from throttlescope.transforms.promql.source import Series
 from throttlescope.transforms.topic_samples import IndexedSource, TopicSamples, read_topic
 
@@ -101,6 +105,7 @@ def diagnose_now(
     deadline: Deadline | None = None,
     window_ms: int | None = None,
     every_ms: int | None = None,
+    note: Callable[[str], None] = lambda text: None,
 ) -> NowAnswer:
     """Read one topic and judge it, in this process.
 
@@ -114,9 +119,11 @@ def diagnose_now(
     override_cluster : bool
         The cluster's name replaces the label ``cluster`` instead of filling it.
     deadline : Deadline, optional
-        Deadline and cancel check; ten seconds by default.
+        Deadline and cancel check; ten seconds by default. Where functions have to be compiled first, it starts afterwards.
     window_ms, every_ms : int, optional
         Length and distance of windows; the settings' by default.
+    note : callable
+        Called with a sentence before functions are compiled.
 
     Raises
     ------
@@ -129,6 +136,12 @@ def diagnose_now(
     """
     deadline = Deadline() if deadline is None else deadline
     deadline.check()
+    if not are_compiled(*KERNELS, *DECODER, *MINUTES):
+        note(sentence("diagnose_now.compiling"))
+        load_kernels()
+        load_decoder()
+        compile_minutes()
+        deadline = deadline.restarted()
     sources = Sources.of(settings, cluster, override_cluster=override_cluster)
     start_ms, end_ms = question.read_range(round(time.time() * 1000))
     steps_s: dict[str, float] = {}

@@ -20,7 +20,7 @@ class DoctorCheck:
     Attributes
     ----------
     area : str
-        ``configuration``, ``prometheus``, ``pulsar_admin`` or ``spark``.
+        ``configuration``, ``prometheus``, ``pulsar_admin``, ``spark`` or ``machine``.
     status : str
         ``ok``; ``warning``: verdicts have less evidence; ``failed``: no verdicts until it is fixed;
         ``skipped``: could not be checked.

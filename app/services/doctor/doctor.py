@@ -45,8 +45,28 @@ def examine(settings: Settings, config_file: Path | None) -> list[DoctorCheck]:
                 )
             )  # fmt: skip
     checks += examine_spark(settings, round(subscriptions))
+    checks.append(_compiled_code())
     # A cluster without a configured name has none to show.
     return [replace(check, cluster="") if check.cluster == UNNAMED else check for check in checks]
+
+
+def _compiled_code() -> DoctorCheck:
+    from throttlescope.app.services.compile_ahead import functions_not_compiled
+    from throttlescope.ingest.core.code_files import writable_folder
+
+    folder, missing = writable_folder(), len(functions_not_compiled())
+    if folder is None:
+        return DoctorCheck(
+            "", "machine", "compiled code", WARNING, sentence("doctor.machine.not_kept"),
+            sentence("doctor.machine.not_kept.fix"),
+        )  # fmt: skip
+    if missing:
+        # It compiles itself when it is needed, so nothing is wrong.
+        return DoctorCheck(
+            "", "machine", "compiled code", OK, sentence("doctor.machine.not_compiled", functions=missing, folder=folder),
+            sentence("doctor.machine.not_compiled.fix"),
+        )  # fmt: skip
+    return DoctorCheck("", "machine", "compiled code", OK, sentence("doctor.machine.compiled", folder=folder))
 
 
 def exit_code(checks: Iterable[DoctorCheck]) -> int:

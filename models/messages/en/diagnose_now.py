@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 SENTENCES = {
+    "diagnose_now.compiling": "the first diagnosis on this machine compiles functions, for up to a minute; the deadline starts afterwards",
     "diagnose_now.left_out": "{windows} earlier windows were not diagnosed: the deadline had passed.",
     "diagnose_now.no_admin": "Limits are unknown: no admin API was named (--pulsar-admin URL).",
     "diagnose_now.admin_failed": "Limits are unknown. {error}",

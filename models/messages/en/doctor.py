@@ -27,6 +27,12 @@ SENTENCES = {
     "doctor.spark.started": "starts Spark, on Java {version} of {found_in}",
     "doctor.spark.named": "starts Spark on {master}",
     "doctor.spark.no_java": "starts Spark, which needs Java 17 or newer; found: {got}",
+    # This machine.
+    "doctor.machine.compiled": "all functions are compiled, in {folder}",
+    "doctor.machine.not_compiled": "{functions} functions are not compiled yet, in {folder}: a first query, run or replay takes up to a minute longer",
+    "doctor.machine.not_compiled.fix": "optional: python -m throttlescope.app.services.compile_ahead compiles them now",
+    "doctor.machine.not_kept": "no cache folder can be written: every process compiles for itself, for up to a minute",
+    "doctor.machine.not_kept.fix": "set THROTTLESCOPE_CACHE to a folder that can be written",
     # Prometheus: access.
     "doctor.prometheus.reachable": "{url}, version {version}",
     "doctor.prometheus.clock": "within {seconds} s of this machine's",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 SENTENCES = {
+    "diagnose_now.compiling": "在这台机器上首次诊断，正在编译函数，最多一分钟；之后才开始计算时限",
     "diagnose_now.left_out": "有 {windows} 个更早的窗口没有诊断：已超过时限。",
     "diagnose_now.no_admin": "限流未知：没有指定 admin API（--pulsar-admin URL）。",
     "diagnose_now.admin_failed": "限流未知。{error}",

@@ -22,6 +22,12 @@ SENTENCES = {
     "doctor.spark.started": "启动 Spark，使用 {found_in} 中的 Java {version}",
     "doctor.spark.named": "在 {master} 上启动 Spark",
     "doctor.spark.no_java": "启动 Spark，需要 Java 17 或更高版本；找到：{got}",
+    # This machine.
+    "doctor.machine.compiled": "所有函数均已编译，位于 {folder}",
+    "doctor.machine.not_compiled": "{folder} 中有 {functions} 个函数尚未编译：首次查询、运行或重放最多会多花一分钟",
+    "doctor.machine.not_compiled.fix": "可选：python -m throttlescope.app.services.compile_ahead 可立即编译",
+    "doctor.machine.not_kept": "没有可写的缓存文件夹：每个进程都要自行编译，最多一分钟",
+    "doctor.machine.not_kept.fix": "将 THROTTLESCOPE_CACHE 设为可写的文件夹",
     # Prometheus: access.
     "doctor.prometheus.reachable": "{url}，版本 {version}",
     "doctor.prometheus.clock": "与本机时钟相差不超过 {seconds} 秒",

@@ -6,10 +6,11 @@ publishing and processing are formulas that are evaluated when somebody looks, a
 
 from __future__ import annotations
 
+from throttlescope.ingest.core import compilation
 from throttlescope.models.throttling import columns, world
 from throttlescope.models.throttling.kernel.changes import change, stats_update
 from throttlescope.models.throttling.kernel.clients import advance_all
-from throttlescope.models.throttling.kernel.compilation import cached, compiled, is_function_compiled
+from throttlescope.models.throttling.kernel.compilation import compiled
 from throttlescope.models.throttling.kernel.connections import join
 from throttlescope.models.throttling.kernel.events import dispatcher_event, worker_event
 from throttlescope.models.throttling.kernel.expiry import expire
@@ -78,7 +79,7 @@ def _sample(a, row, before):
     return DONE
 
 
-@cached(columns, world)
+@compilation.compiled(columns, world, whole_package=True, error_model="numpy")
 def run_packed(a, out):
     """Run a packed world to its end.
 
@@ -170,4 +171,4 @@ def run_packed(a, out):
 
 def is_compiled() -> bool:
     """Whether this process or, as far as the cache shows, this machine has compiled the kernel."""
-    return is_function_compiled(run_packed)
+    return run_packed.is_compiled

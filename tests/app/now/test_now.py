@@ -10,13 +10,20 @@ import pytest
 from tests.app.now.recorded import Recorded, settings
 from throttlescope.app.cli.tables.now import print_now
 from throttlescope.app.presentation.output import write_json
-from throttlescope.app.services.diagnose_now import CancelledError, Deadline, NowQuestion, diagnose_now
+from throttlescope.app.services.diagnose_now import (
+    CancelledError,
+    Deadline,
+    NowQuestion,
+    diagnose,
+    diagnose_now,
+)
 from throttlescope.app.services.diagnose_now.now_document import document
 from throttlescope.app.services.diagnose_now.sources import Sources
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.core.errors import InputError, SourceError
 from throttlescope.ingest.core.times import BLOCK_MS, MINUTE_MS
 from throttlescope.models.diagnosis.apply import verdicts_of
+from throttlescope.models.messages.catalogue import sentence
 from throttlescope.transforms.broker_use import signals_of
 from throttlescope.transforms.limits import effective_limits
 from throttlescope.transforms.minutes import minute_rows
@@ -258,3 +265,17 @@ def test_only_the_page_prints_output(monkeypatch, capsys):
         assert words in page
     write_json(document(answer))
     assert '"rules_version"' in capsys.readouterr().out
+
+
+def test_compilation_ends_before_deadline_starts(monkeypatch):
+    """On a machine where nothing is compiled yet, and which takes longer to compile than the answer may take."""
+    recorded = Recorded("slow-one-of-three")
+    end_ms = recorded.recording.end_ms
+    recorded.take_the_place_of_the_sources(monkeypatch, recorded.said(end_ms))
+    monkeypatch.setattr(diagnose, "are_compiled", lambda *functions: False)
+    passed = Deadline(PATIENT, started_s=time.monotonic() - 2 * PATIENT)
+    notes = []
+    answer = diagnose_now(question(recorded, end_ms), settings(), deadline=passed, note=notes.append)
+    assert answer.verdicts.num_rows
+    assert answer.took_s < PATIENT
+    assert notes == [sentence("diagnose_now.compiling")]

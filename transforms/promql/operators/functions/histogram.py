@@ -7,8 +7,8 @@ import re
 from collections.abc import Callable, Sequence
 
 import numpy as np
-from numba import njit
 
+from throttlescope.ingest.core.compilation import compiled
 from throttlescope.ingest.core.selector import NAME_LABEL
 from throttlescope.transforms.promql.annotations import Annotations, TextPlace
 from throttlescope.transforms.promql.matrix import StepMatrix, StepScalar, empty
@@ -28,7 +28,7 @@ _FLOAT = re.compile(
 )
 
 # IEEE division: by zero there is Inf or NaN, and no error.
-_compiled = njit(cache=True, nogil=True, error_model="numpy")
+_compiled = compiled(error_model="numpy")
 
 
 def of_buckets(

@@ -1,0 +1,78 @@
+"""Commands that read a lake import what they use: heavy packages are bounded for each, in a process of its own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from tests.app.lake_of_verdicts import HOUR, healthy, lake_with, verdict
+from tests.models.episodes.scenes import fill
+from tests.models.episodes.scenes import minutes as rows_of
+from tests.transforms.lakes import lake_of
+from throttlescope.ingest.core.times import MINUTE_MS
+from throttlescope.models.diagnosis.window import SubscriptionKey
+from throttlescope.transforms.promql.source import Series
+
+#: What takes a tenth of a second or more to import, and is not needed to print rows of a lake.
+HEAVY = (
+    "pandas", "scipy", "pyspark", "great_expectations", "dash", "plotly", "matplotlib", "ruptures", "obstore", "sklearn",
+    "prometheus_api_client", "jinja2",
+)  # fmt: skip
+#: Command -> what it may not import, whatever it prints.
+MAY_NOT_IMPORT = {
+    ("--help",): (*HEAVY, "numba", "pyarrow", "duckdb", "numpy"),
+    ("verdicts",): (*HEAVY, "numba"),
+    ("verdicts", "--format", "json"): (*HEAVY, "numba"),
+    ("episodes",): (*HEAVY, "numba"),
+    ("promql", "m"): HEAVY,
+    ("promql", "rate(m[5m])", "--format", "json"): HEAVY,
+}
+
+PROGRAM = """
+import sys
+from throttlescope.app.cli import main
+try:
+    main(sys.argv[1:])
+finally:
+    print("imported:", *{name.partition(".")[0] for name, module in sys.modules.items() if module}, file=sys.stderr)
+"""
+
+
+@pytest.fixture(scope="module")
+def lake(tmp_path_factory):
+    """Verdicts whose backlogs' ages have to be estimated, with signals, and samples."""
+    folder = tmp_path_factory.mktemp("imports") / "lake"
+    times_ms = HOUR + 15_000 * np.arange(200)
+    lake_of(folder, [Series({"__name__": "m", "cluster": "prod"}, times_ms, times_ms / 1000)])
+    lake = lake_with(folder, [healthy(4), verdict(5, backlog_entries=600.0)])
+    key = SubscriptionKey("prod", "acme/shop", "persistent://acme/shop/orders", 3, "billing")
+    signals = rows_of(
+        [600.0] * 30, key=key, start_ms=HOUR, in_msg_delta=60.0, in_span_ms=MINUTE_MS, messages_per_entry=1.0,
+        backlog_entries=600.0,
+    )  # fmt: skip
+    fill(lake, "signals", signals, "minute_ms")
+    return lake.root
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("command", MAY_NOT_IMPORT, ids=" ".join)
+def test_command_imports_what_it_uses(lake, command):
+    arguments = command if command == ("--help",) else (*command, "--lake", str(lake))
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM, *arguments],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+        env=os.environ | {"LC_ALL": "C.UTF-8"},
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip()
+    (line,) = [line for line in done.stderr.splitlines() if line.startswith("imported:")]
+    imported = set(line.split()[1:])
+    assert "throttlescope" in imported
+    assert imported & set(MAY_NOT_IMPORT[command]) == set()
