@@ -82,15 +82,30 @@ def fit_bursts(
     Returns
     -------
     Capacity or None
-        None where there are no such bursts, no such timestamps, several partitions, or no interval that is narrow enough.
+        None where :func:`burst_interval` has none, or one that is too wide.
+    """
+    found = burst_interval(observed, assumed, machines, engine)
+    if found is None or found[2] > WIDEST * found[0]:
+        return None
+    low, middle, high = found
+    return Capacity(middle, low, high, "bursts", None, None, observed.consumers(observed.subscription))
+
+
+def burst_interval(
+    observed: Observed,
+    assumed: Callable[[float], Assumed],
+    machines: Callable[[], Sequence[Machine]],
+    engine: str = "kernel",
+) -> tuple[float, float, float] | None:
+    """Lowest, likeliest and highest capacity that the bursts allow, in messages per second; the parameters are those of :func:`fit_bursts`.
+
+    None where no limiter makes bursts of which all is known: no timestamps, too few throttled scrapes, several partitions, a shared
+    limit, or bursts that the simulator does not repeat.
     """
     scraped = throttled_delays_ms(observed)
     period_s = max([1, *(limit["period_s"] for limit in limits_after(observed, Change()))])
-    if _shared(observed):
-        return None
-    consumers = observed.consumers(observed.subscription)
-    active = observed.active(observed.subscription, consumers)
-    if scraped is None or not active or period_s > MOST_PERIOD_S:
+    active = observed.active(observed.subscription, observed.consumers(observed.subscription))
+    if scraped is None or _shared(observed) or not active or period_s > MOST_PERIOD_S:
         return None
     delays_ms, msg_per_s = scraped
     seconds = max(LEAST_S, period_s * (FIRST_PERIODS + LEAST_PERIODS))
@@ -113,11 +128,7 @@ def fit_bursts(
     if posterior is None or max(posterior[0], posterior[-1]) > ENDS[0]:
         return None
     low, middle, high = np.exp(np.interp([ENDS[0], 0.5, ENDS[1]], np.cumsum(posterior), np.log(tried)))
-    low, high = low / WIDENED, high * WIDENED
-    if high > WIDEST * low:
-        return None
-    end_ms = int(observed.times_ms[-1])
-    return Capacity(float(middle), float(low), float(high), "bursts", end_ms, 0.0, consumers)
+    return float(low / WIDENED), float(middle), float(high * WIDENED)
 
 
 def throttled_delays_ms(observed: Observed) -> tuple[np.ndarray, float] | None:

@@ -2,9 +2,9 @@
 
 While a limiter holds a subscription back its consumers are idle between the deliveries, and what they could do is not in any
 rate. It shows in **saturated** spans alone: entries to deliver throughout, and no limiter that binds. Then the rate at which
-messages were acknowledged is the capacity. Without such a span only a lower bound is known: they did what was seen. (The
-unacknowledged messages of a throttled subscription hold a hint, too: a burst is worked off at full speed. On recordings it
-was off by a factor of up to four, so it is not used.)
+messages were acknowledged is the capacity. Without such a span only a lower bound is known: they did what was seen, unless :mod:`bursts` shows
+more. (The unacknowledged messages of a throttled subscription hold a hint, too. On recordings it was off by a factor of up to four, so it
+is not used.)
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ class Capacity:
     Attributes
     ----------
     msg_per_s : float or None
-        Median of the chunks; None where only a lower bound is known.
+        Median of the chunks, or the likeliest; None where only a lower bound is known.
     low_msg_per_s, high_msg_per_s : float
-        Least and greatest chunk; ``inf`` where nothing bounds it.
+        Least and greatest chunk, or the ends of an interval; ``inf`` where nothing bounds it.
     seen : str
         ``saturated``, ``bursts`` (see :mod:`bursts`), ``at_least`` or ``given``.
     seen_ms : int or None
-        End of the newest chunk.
+        End of the newest saturated chunk.
     age_s : float or None
         From there to the end of the window.
     consumers : int
