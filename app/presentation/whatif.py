@@ -187,6 +187,10 @@ def capacity(found: Capacity, style: ValueStyle) -> str:
             return message("whatif.capacity.unknown").text
         return message("whatif.capacity.at_least", low=style.msg_rate(found.low_msg_per_s)).text
     usual, low, high = map(style.msg_rate, (found.msg_per_s or 0, found.low_msg_per_s, found.high_msg_per_s))
+    if found.seen == "bursts":
+        return message(
+            "whatif.capacity.bursts", rate=usual, low=low, high=high, consumers=found.consumers
+        ).text
     if not found.age_s:
         return message("whatif.capacity.now", rate=usual, low=low, high=high, consumers=found.consumers).text
     return message(

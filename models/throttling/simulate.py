@@ -83,10 +83,10 @@ def simulate(
     )
 
 
-def run(world: World, machine: Machine, every_s: int = 1, engine: str = "kernel") -> dict[str, np.ndarray]:
+def run(world: World, machine: Machine, every_s: float = 1, engine: str = "kernel") -> dict[str, np.ndarray]:
     """Run a laid out scenario; arrays of samples x dispatchers, counts as totals."""
     runner = run_twin if engine == "twin" else run_kernel
-    return runner(world, machine, every_s * 1_000_000)
+    return runner(world, machine, round(every_s * 1_000_000))
 
 
 def table_of(world: World, totals: Mapping[str, np.ndarray], every_s: int = 1) -> pa.Table:

@@ -32,4 +32,4 @@ def read_ground(lake: Lake, selector: str, cluster: str, start_ms: int, end_ms: 
         # Where nothing was scraped in its last half hour, all of it is taken.
         with contextlib.suppress(InputError):
             fitted_on = read_observed(lake, selector, end_ms - FITTED_MS, end_ms, cluster)
-    return Ground(observed, history, fitted_on=fitted_on)
+    return Ground(observed, history, fitted_on=fitted_on, with_bursts=True)

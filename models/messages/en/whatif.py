@@ -49,6 +49,9 @@ SENTENCES = {
     "whatif.capacity.at_least": "at least {low}; never observed at its limit",
     "whatif.capacity.now": "{rate} ({low} to {high}) of {consumers:consumers}, saturated up to the end of the window",
     "whatif.capacity.before": "{rate} ({low} to {high}) of {consumers:consumers}, saturated until {seen}, {age} before the end",
+    "whatif.capacity.bursts": (
+        "{rate} ({low} to {high}) of {consumers:consumers}, estimated from the time that they need for a burst; never observed at its limit"
+    ),
     "whatif.error.small": "misses the recorded backlog by less than 1 % of its peak on average",
     "whatif.error.share": "misses the recorded backlog by {share} of its peak on average",
     # Notes.
@@ -63,6 +66,10 @@ SENTENCES = {
     "whatif.capacity_at_least": (
         "The consumers were never observed at their limit in {seen_s:span}: they process at least {msg_per_s:,.0f} msg/s, maybe far more. "
         "Set processing_ms to assume a processing time per message."
+    ),
+    "whatif.capacity_from_bursts": (
+        "The consumers were never observed at their limit: their capacity is estimated from the time between the limiter's last dispatch "
+        "and their last acknowledgement. Set processing_ms to assume a processing time per message instead."
     ),
     "whatif.capacity_of_others": (
         "{then} consumers were connected when their capacity was observed, {now} are now: each is assumed to process the same."

@@ -47,6 +47,7 @@ SENTENCES = {
     "whatif.capacity.at_least": "至少 {low}；从未观察到满负荷",
     "whatif.capacity.now": "{rate}（{low} 至 {high}），{consumers:consumers}，直到窗口结束都处于饱和",
     "whatif.capacity.before": "{rate}（{low} 至 {high}），{consumers:consumers}，饱和至 {seen}，即结束前 {age}",
+    "whatif.capacity.bursts": "{rate}（{low} 至 {high}），{consumers:consumers}，由处理一次突发所需的时间估算；从未观察到满负荷",
     "whatif.error.small": "与记录的积压平均相差不到其峰值的 1 %",
     "whatif.error.share": "与记录的积压平均相差其峰值的 {share}",
     # Notes.
@@ -59,6 +60,10 @@ SENTENCES = {
     "whatif.capacity_at_least": (
         "在 {seen_s:span} 内从未观察到消费者满负荷：它们至少处理 {msg_per_s:,.0f} msg/s，也许远不止。设置 processing_ms 可以假定每条消息"
         "的处理耗时。"
+    ),
+    "whatif.capacity_from_bursts": (
+        "从未观察到消费者满负荷：它们的处理能力由限流器最后一次投递与其最后一次确认之间的时间估算。设置 processing_ms 可以改为假定每条消息的"
+        "处理耗时。"
     ),
     "whatif.capacity_of_others": "观察到处理能力时有 {then} 个消费者连接，现在有 {now} 个：假定每个的处理量相同。",
     "whatif.limit_unchanged": "{setting}={value} 就是现有的值。",

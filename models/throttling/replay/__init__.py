@@ -1,6 +1,6 @@
 """What-if on a recorded window. In: samples of a lake and a change. Out: drain times with intervals.
 
-``read`` (with ``series`` and ``admin``) a lake -> ``window`` (with ``align``) ``observed`` -> ``capacity`` (with ``binding``)
+``read`` (with ``series`` and ``admin``) a lake -> ``window`` (with ``align``) ``observed`` -> ``capacity`` (with ``binding``; ``bursts`` where it was not seen)
 and ``change`` -> ``rebuild`` a world -> ``speed`` of the broker -> ``outlook`` -> ``replay``, whose ``answer`` has its
 ``notes``. What several replays of one window share is their ``ground``. ``rewind`` answers the reverse question: what would have happened
 in the window. ``flow`` answers both in milliseconds, with what the simulator serves from a full backlog.

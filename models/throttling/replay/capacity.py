@@ -2,9 +2,9 @@
 
 While a limiter holds a subscription back its consumers are idle between the deliveries, and what they could do is not in any
 rate. It shows in **saturated** spans alone: entries to deliver throughout, and no limiter that binds. Then the rate at which
-messages were acknowledged is the capacity. Without such a span only a lower bound is known: they did what was seen. (The
-unacknowledged messages of a throttled subscription hold a hint, too: a burst is worked off at full speed. On recordings it
-was off by a factor of up to four, so it is not used.)
+messages were acknowledged is the capacity. Without such a span only a lower bound is known: they did what was seen, unless :mod:`bursts` shows
+more. (The unacknowledged messages of a throttled subscription hold a hint, too. On recordings it was off by a factor of up to four, so it
+is not used.)
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ class Capacity:
     Attributes
     ----------
     msg_per_s : float or None
-        Median of the chunks; None where only a lower bound is known.
+        Median of the chunks, or the likeliest; None where only a lower bound is known.
     low_msg_per_s, high_msg_per_s : float
-        Least and greatest chunk; ``inf`` where nothing bounds it.
+        Least and greatest chunk, or the ends of an interval; ``inf`` where nothing bounds it.
     seen : str
-        ``saturated``, ``at_least`` or ``given``.
+        ``saturated``, ``bursts`` (see :mod:`bursts`), ``at_least`` or ``given``.
     seen_ms : int or None
-        End of the newest chunk.
+        End of the newest saturated chunk.
     age_s : float or None
         From there to the end of the window.
     consumers : int
@@ -49,7 +49,7 @@ class Capacity:
     msg_per_s: float | None
     low_msg_per_s: float
     high_msg_per_s: float
-    seen: Literal["saturated", "at_least", "given"]
+    seen: Literal["saturated", "bursts", "at_least", "given"]
     seen_ms: int | None
     age_s: float | None
     consumers: int
@@ -68,11 +68,11 @@ def fit_capacity(observed: Observed, subscription: str) -> Capacity:
     mine = observed.of(subscription)
     consumers = np.max([item.consumers for item in mine.values()], axis=0).astype(int)
     acked = acked_msg(observed, subscription)
-    known = (observed.seconds > 0) & ~_disturbed(observed)
+    known = (observed.seconds > 0) & ~disturbed(observed)
     steady = (np.diff(consumers, prepend=consumers[:1]) == 0) & (consumers > 0)
     steady &= ~np.any([item.blocked for item in mine.values()], axis=0)
     steady &= ~np.any([bound(observed, subscription, partition) for partition in mine], axis=0)
-    waiting = np.min([_waiting(item, observed.messages_per_entry) for item in mine.values()], axis=0)
+    waiting = np.min([waiting_entries(item, observed.messages_per_entry) for item in mine.values()], axis=0)
     full = (waiting >= WAITING_ENTRIES) & (np.r_[0.0, waiting[:-1]] >= WAITING_ENTRIES)
     chunks = _chunks(known & steady & full, consumers, acked, observed)
     if len(chunks) >= CHUNKS_LEAST:
@@ -106,12 +106,12 @@ def acked_msg(observed: Observed, subscription: str) -> np.ndarray:
     return np.maximum(total, 0)
 
 
-def _waiting(item: ReaderSamples, messages_per_entry: float) -> np.ndarray:
+def waiting_entries(item: ReaderSamples, messages_per_entry: float) -> np.ndarray:
     """Entries that the broker could deliver at once."""
     return item.backlog_entries - item.delayed_entries - item.unacked_msg / messages_per_entry
 
 
-def _disturbed(observed: Observed) -> np.ndarray:
+def disturbed(observed: Observed) -> np.ndarray:
     """Spans that end a gap, and the minute after a restart: clients reconnect, queues fill."""
     inside = np.zeros(len(observed.times_ms), bool)
     for _, end_ms in observed.gaps:

@@ -9,7 +9,7 @@ leaves out: the saw-tooth within a period, the entries in flight, and that consu
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -22,7 +22,7 @@ from throttlescope.models.throttling.replay.observed import Observed
 from throttlescope.models.throttling.replay.outlook import POINTS, limiting_factor_of, used_shares
 from throttlescope.models.throttling.replay.rebuild import (
     Assumed,
-    batched,
+    full_backlog,
     future_world,
     own_limits,
     recorded_entries,
@@ -37,8 +37,7 @@ from throttlescope.models.throttling.replay.replay import (
 from throttlescope.models.throttling.replay.replay_answer import Forecast, Outlook, ReplayAnswer
 from throttlescope.models.throttling.simulate import run
 
-#: Entries that wait in every partition while it is measured, and for how long: whole periods, behind the first one.
-WAITING_ENTRIES = 200_000
+#: How long it is measured: whole periods, behind the first one.
 LEAST_S, LEAST_PERIODS = 120, 4
 #: A period is looked at in so many rows, of a second at least.
 ROWS_OF_PERIOD = 20
@@ -98,7 +97,7 @@ def flow(
     # A flow costs the same however much comes.
     check_change(observed, change, arrivals, 0)
     capacity = given_capacity(observed, change, fitted)
-    assumed_ms = change.processing_ms if fitted.msg_per_s is None else None
+    assumed_ms = None if fitted.seen == "saturated" else change.processing_ms
     below = drained_below_entries
     if below is None:
         below = drained_below(observed, change, arrivals)
@@ -160,7 +159,7 @@ def _service(ground: Ground, assumed: Assumed, change: Change, machine: Machine)
 
 def _measured(ground: Ground, assumed: Assumed, change: Change, machine: Machine) -> Service:
     observed = ground.observed
-    full = _full(observed, change)
+    full = full_backlog(observed, change)
     period_s = int(max([1, *(limit["period_s"] for limit in own_limits(observed, change).values())]))
     seconds = period_s * (1 + max(LEAST_PERIODS, -(-LEAST_S // period_s)))
     every_s = max(1, period_s // ROWS_OF_PERIOD)
@@ -195,19 +194,6 @@ def _lines(at_s: np.ndarray, totals: np.ndarray) -> tuple[np.ndarray, np.ndarray
     aside = at_s - at_s.mean()
     per_s = aside @ totals / float(aside @ aside)
     return per_s, np.maximum(0.0, totals.mean(axis=0) - per_s * at_s.mean())
-
-
-def _full(observed: Observed, change: Change) -> Observed:
-    """The same with a full backlog of the subscription in the selected partitions."""
-    waiting = WAITING_ENTRIES / max(
-        1.0, observed.messages_per_entry / batched(observed, change).messages_per_entry
-    )
-    readers = dict(observed.readers)
-    for partition, item in observed.selected.items():
-        backlog = item.backlog_entries.copy()
-        backlog[-1] = waiting
-        readers[observed.subscription, partition] = replace(item, backlog_entries=backlog)
-    return replace(observed, readers=readers)
 
 
 # -- what is left -------------------------------------------------------------------------------

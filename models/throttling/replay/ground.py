@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from throttlescope.models.throttling.machine import LAB, Machine
+from throttlescope.models.throttling.replay.bursts import fit_bursts
 from throttlescope.models.throttling.replay.capacity import Capacity, fit_capacity
 from throttlescope.models.throttling.replay.observed import Observed
 from throttlescope.models.throttling.replay.outlook import Engine, Future
@@ -40,6 +41,8 @@ class Ground:
         The window.
     history : Observed
         A longer window with the same end, in which the consumers' capacity is looked for.
+    with_bursts : bool
+        Whether a capacity that was never observed is estimated from the bursts of a limiter, which takes a second.
     fitted_on : Observed, optional
         A shorter window with the same end, in which the broker's speed is looked for: replaying a day at several speeds takes minutes.
     """
@@ -49,6 +52,7 @@ class Ground:
     machine: Machine = LAB
     engine: Engine = "kernel"
     fitted_on: Observed | None = None
+    with_bursts: bool = False
     _cache: dict[tuple, Any] = field(default_factory=dict)
 
     @cached_property
@@ -57,10 +61,25 @@ class Ground:
         return fit_arrivals(self.observed)
 
     @cached_property
-    def capacities(self) -> dict[str, Capacity]:
-        """What consumers can do, by subscription of the topic."""
+    def observed_capacities(self) -> dict[str, Capacity]:
+        """What consumers can do, by subscription of the topic, as far as it was seen."""
         names = {name for name, _ in self.observed.readers}
         return {name: fit_capacity(self.history, name) for name in names}
+
+    @cached_property
+    def capacities(self) -> dict[str, Capacity]:
+        """As :attr:`observed_capacities`; that of the selected subscription from bursts where it was not seen."""
+        name, found = self.observed.subscription, self.observed_capacities
+        if not self.with_bursts or found[name].seen != "at_least":
+            return found
+        rate_msg = self.arrivals.msg_per_s
+        estimated = fit_bursts(
+            self.fitted_on or self.observed,
+            lambda took_ms: self.assumed("unseen", took_ms, rate_msg),
+            lambda: (self.speed().fitted, self.speed().fastest),
+            self.engine,
+        )
+        return found if estimated is None else found | {name: estimated}
 
     @property
     def capacity(self) -> Capacity:
@@ -68,14 +87,16 @@ class Ground:
         return self.capacities[self.observed.subscription]
 
     def assumed(self, which: str, assumed_ms: float | None = None, rate_msg: float = 0.0) -> Assumed:
-        """The ``high``, ``low`` or ``fitted`` capacities; where none was fitted the consumers are taken to keep up.
+        """The ``high``, ``low`` or ``fitted`` capacities; where none was fitted the consumers are taken to keep up. ``unseen``: those
+        of bursts are not used.
 
         ``assumed_ms``, the assumed processing time per message, overrides what was observed.
         """
         found = {}
-        for name, item in sorted(self.capacities.items()):
+        capacities = self.observed_capacities if which == "unseen" else self.capacities
+        for name, item in sorted(capacities.items()):
             fitted = math.inf if item.msg_per_s is None else item.msg_per_s
-            per_s = {"high": item.high_msg_per_s, "low": item.low_msg_per_s, "fitted": fitted}[which]
+            per_s = {"high": item.high_msg_per_s, "low": item.low_msg_per_s}.get(which, fitted)
             found[name] = processing_ms(self.observed, name, item.consumers, per_s)
         override: Mapping[str, float] = {} if assumed_ms is None else {self.observed.subscription: assumed_ms}
         return Assumed({**found, **override}, rate_msg)
@@ -85,7 +106,7 @@ class Ground:
 
         def fit() -> Speed:
             return fit_speed(
-                self.fitted_on or self.observed, self.assumed("fitted", assumed_ms), self.machine, self.engine
+                self.fitted_on or self.observed, self.assumed("unseen", assumed_ms), self.machine, self.engine
             )
 
         return self.cached(("speed", assumed_ms), fit)

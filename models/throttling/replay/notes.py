@@ -52,6 +52,8 @@ def _of_capacity(
         if msg_per_s < 1:
             return [message("whatif.capacity_never_seen", seen_s=seen_s)]
         return [message("whatif.capacity_at_least", seen_s=seen_s, msg_per_s=msg_per_s)]
+    if capacity.seen == "bursts":
+        return [message("whatif.capacity_from_bursts")]
     if fitted.seen == "saturated" and fitted.consumers != now:
         return [message("whatif.capacity_of_others", then=fitted.consumers, now=now)]
     return []
@@ -89,7 +91,7 @@ def _of_limits(observed: Observed, change: Change, capacity: Capacity) -> list[M
             found.append(message("whatif.no_limit_to_lift", setting=key))
         elif value is not None and field == "msg" and level != "broker" and capacity.msg_per_s is not None:
             parts = 1 if observed.partition is not None else len(observed.partitions)
-            most = capacity.msg_per_s
+            most = capacity.high_msg_per_s if capacity.seen == "bursts" else capacity.msg_per_s
             value_msg = value * (observed.messages_per_entry if _counts_entries(observed, level) else 1)
             if not math.isfinite(most) or value_msg / after[level]["period_s"] * parts <= most:
                 continue

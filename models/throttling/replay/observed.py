@@ -36,6 +36,9 @@ class ReaderSamples:
     expired_entries: np.ndarray
     #: Events of the six throttle counters as "level.unit"; None where the broker has none (before 4.0.4).
     events_of: Mapping[str, np.ndarray] | None
+    #: When the broker last dispatched, and when an acknowledgement last came, as epoch ms; 0: never, None: not recorded.
+    dispatched_ms: np.ndarray | None = None
+    acked_ms: np.ndarray | None = None
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,11 +18,13 @@ from throttlescope.models.throttling.replay.align import added, merged_times, st
 from throttlescope.models.throttling.replay.observed import Observed, PartitionSamples, Reader, ReaderSamples
 from throttlescope.models.throttling.replay.replicator import WINDOW_ENTRIES, as_subscription
 from throttlescope.models.throttling.replay.series import (
+    ACKED_AT,
     BACKLOG,
     BLOCKED,
     BROKER_OUT,
     CONSUMERS,
     DELAYED,
+    DISPATCHED_AT,
     ENTRIES_PER_S,
     EVENTS,
     EXPIRED,
@@ -206,6 +208,8 @@ def _reader(
         events_of={f"{level}.{unit}": events(level, unit) for level in LEVELS for unit in UNITS}
         if counted
         else None,
+        dispatched_ms=gauge(DISPATCHED_AT) if mine(DISPATCHED_AT) else None,
+        acked_ms=gauge(ACKED_AT) if mine(ACKED_AT) else None,
     )
 
 

@@ -27,6 +27,8 @@ from throttlescope.models.throttling.world import Log, Segment, World
 TOPIC = "topic"
 _SELECTED = "asked"
 BACKLOG_AGE_US = 3_600_000_000
+#: A backlog that does not end while something is measured.
+FULL_ENTRIES = 200_000
 #: Consumers that were never seen to do anything.
 MAX_PROCESSING_MS = 86_400_000.0
 
@@ -71,6 +73,19 @@ def batched(observed: Observed, change: Change) -> Observed:
         for key, item in observed.readers.items()
     }
     return replace(observed, messages_per_entry=float(change.batch_msg), readers=readers)
+
+
+def full_backlog(observed: Observed, change: Change) -> Observed:
+    """The same window with a full backlog of the selected subscription."""
+    waiting = FULL_ENTRIES / max(
+        1.0, observed.messages_per_entry / batched(observed, change).messages_per_entry
+    )
+    readers = dict(observed.readers)
+    for partition, item in observed.selected.items():
+        backlog = item.backlog_entries.copy()
+        backlog[-1] = waiting
+        readers[observed.subscription, partition] = replace(item, backlog_entries=backlog)
+    return replace(observed, readers=readers)
 
 
 def recorded_entries(observed: Observed, change: Change) -> float:

@@ -63,14 +63,15 @@ def replay(
     InputError
         The change makes no sense here, or it would take too long.
     """
-    ground = ground or Ground(observed, history or observed, machine, engine)
-    arrivals, fitted = ground.arrivals, ground.capacity
+    ground = ground or Ground(observed, history or observed, machine, engine, with_bursts=True)
+    arrivals = ground.arrivals
     check_change(observed, change, arrivals, horizon_s)
+    fitted = ground.capacity
     capacity = given_capacity(observed, change, fitted)
     below = drained_below_entries
     if below is None:
         below = drained_below(observed, change, arrivals)
-    assumed_ms = change.processing_ms if fitted.msg_per_s is None else None
+    assumed_ms = None if fitted.seen == "saturated" else change.processing_ms
     speed = ground.speed(assumed_ms)
     future = ground.future(below, horizon_s)
 

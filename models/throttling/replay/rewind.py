@@ -54,7 +54,7 @@ def rewind(ground: Ground, change: Change, *, drained_below_entries: int | None 
     observed, arrivals, fitted = ground.observed, ground.arrivals, ground.capacity
     check_change(observed, change, arrivals, max(1, int(observed.elapsed_s)))
     capacity = given_capacity(observed, change, fitted)
-    assumed_ms = change.processing_ms if fitted.msg_per_s is None else None
+    assumed_ms = None if fitted.seen == "saturated" else change.processing_ms
     speed = ground.speed(assumed_ms)
     below = drained_below_entries
     if below is None:

@@ -26,6 +26,8 @@ EXPIRED = "pulsar_subscription_total_msg_expired"
 REDELIVERED_PER_S = "pulsar_subscription_msg_rate_redeliver"
 EVENTS = {unit: f"pulsar_subscription_dispatch_throttled_{unit}_events" for unit in UNITS}
 PERMITS = "pulsar_consumer_available_permits"
+DISPATCHED_AT = "pulsar_subscription_last_consumed_timestamp"
+ACKED_AT = "pulsar_subscription_last_acked_timestamp"
 OUT = {"msg": "pulsar_out_messages_total", "bytes": "pulsar_out_bytes_total"}
 IN = {"msg": "pulsar_in_messages_total", "bytes": "pulsar_in_bytes_total"}
 ENTRIES_PER_S = "pulsar_storage_write_rate"
@@ -38,6 +40,7 @@ BROKER_OUT = {"msg": "pulsar_broker_rate_out", "bytes": "pulsar_broker_throughpu
 #: What a window is made of: the topic's, and the brokers'.
 METRICS = (
     BACKLOG, DELAYED, UNACKED, BLOCKED, CONSUMERS, EXPIRED, REDELIVERED_PER_S, *EVENTS.values(), PERMITS,
+    DISPATCHED_AT, ACKED_AT,
     *OUT.values(), *IN.values(), ENTRIES_PER_S, PUBLISH_LIMITED, *BROKER_OUT.values(),
     REPLICATION_BACKLOG, *REPLICATED_OUT.values(), *REPLICATED_IN.values(), REPLICATOR_CONNECTED,
 )  # fmt: skip

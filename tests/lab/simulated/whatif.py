@@ -222,6 +222,16 @@ def summary(rows: Sequence[Row]) -> str:
         lambda group: _count(group, lambda row: row.alone.changed.fitted is not None),
     )
     line("median error of these", lambda group: _median(_error(row, row.alone.changed) for row in group))
+    line("of these, the interval contains the measured time", lambda group: _count(_timed(group), _contains))
+    line("of these, capacity estimated from bursts", lambda group: _count(_timed(group), _from_bursts))
+    line(
+        "median error of those",
+        lambda group: _median(_error(row, row.alone.changed) for row in group if _from_bursts(row)),
+    )
+    line(
+        "of those, the interval contains the measured time",
+        lambda group: _count([row for row in group if _from_bursts(row)], _contains),
+    )
     line(
         "samples alone, only the earliest time is known",
         lambda group: _count(group, lambda row: row.alone.changed.fitted is None),
@@ -295,6 +305,21 @@ def _error_with_time(row: Row) -> float | None:
 def _within_scrape(row: Row) -> bool:
     error = _error_with_time(row)
     return error is not None and abs(error) * row.drain.measured_s <= row.drain.scrape_s
+
+
+def _timed(group: Sequence[Row]) -> list[Row]:
+    return [row for row in group if row.alone.changed.fitted is not None]
+
+
+def _from_bursts(row: Row) -> bool:
+    return row.alone.capacity.seen == "bursts"
+
+
+def _contains(row: Row) -> bool:
+    """Whether the backlog fell below the threshold within the interval: some time in the scrape's span that ends when it was measured."""
+    earliest, latest = row.alone.changed.earliest_s, row.alone.changed.latest_s
+    began = earliest is not None and earliest <= row.drain.measured_s
+    return began and (latest is None or latest >= row.drain.measured_s - row.drain.scrape_s)
 
 
 def _not_earlier(row: Row) -> bool:
