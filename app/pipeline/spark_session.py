@@ -49,15 +49,15 @@ class SparkIfNeeded:
     ) -> None:
         self._settings, self._debug, self._session = settings, debug, session
 
-    def starts_for(self, rows: int | None, most: int = IN_PROCESS_MINUTES) -> bool:
+    def starts_for(self, rows: int | None, most: int | None = None) -> bool:
         """Whether work on so many rows starts Spark.
 
         Parameters
         ----------
         rows : int or None
             None: it is not known how many.
-        most : int
-            Rows that this process works on at most.
+        most : int, optional
+            Rows that this process works on at most; :data:`IN_PROCESS_MINUTES` by default.
 
         Raises
         ------
@@ -66,10 +66,11 @@ class SparkIfNeeded:
         """
         if self._session is not None:
             return False
+        most = IN_PROCESS_MINUTES if most is None else most
         return rows is None or rows > most or names_spark(self._settings)
 
     def session_for(
-        self, rows: int | None, most: int = IN_PROCESS_MINUTES, *, note: Callable[[str], None] | None = None
+        self, rows: int | None, most: int | None = None, *, note: Callable[[str], None] | None = None
     ) -> SparkSession | None:
         """The session for work on so many rows; None: it is done in this process.
 
@@ -94,7 +95,7 @@ class SparkIfNeeded:
         return self._session
 
     def executor_for(
-        self, rows: int | None, most: int = IN_PROCESS_MINUTES, *, note: Callable[[str], None] | None = None
+        self, rows: int | None, most: int | None = None, *, note: Callable[[str], None] | None = None
     ) -> TaskExecutor:
         """The executor for work on so many rows; where Spark runs, it also does what is small. As :meth:`session_for`."""
         session = self.session_for(rows, most, note=note)

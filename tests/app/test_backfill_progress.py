@@ -83,6 +83,24 @@ def test_backfill_prints_progress_per_chunk(tmp_path, monkeypatch, capsys):
     assert capsys.readouterr().err == ""
 
 
+@pytest.mark.parametrize("minutes", [None, 120_001])
+def test_large_backfill_starts_spark_once(tmp_path, monkeypatch, capsys, minutes):
+    """By the minutes of all chunks, or where a source does not say how many there are."""
+    chunks, session, given = chunks_of(hour(0), hour(2), BLOCK_MS), object(), []
+    monkeypatch.setattr(chunked, "minutes_of", lambda sources: minutes)
+    monkeypatch.setattr(
+        chunked, "open_sources", lambda wanted: [wanted.start_ms, wanted.end_ms] == [hour(0), hour(2)]
+    )
+    monkeypatch.setattr("throttlescope.app.pipeline.spark_session.start_spark", lambda *_, **__: session)
+    monkeypatch.setattr(
+        chunked, "run_pipeline", lambda part, *, session: given.append(session) or result(part.start_ms)
+    )
+    backfill_request = request(tmp_path / "lake", "http://p", 0, 2, command="backfill")
+    chunked.run_chunks(backfill_request, chunks, progress=TerminalProgress())
+    assert given == [session] * 3
+    assert capsys.readouterr().err.splitlines()[1].startswith("[2/5] Starting Spark")
+
+
 def range_text(chunk) -> str:
     from throttlescope.models.messages.units import minute_text
 

@@ -16,7 +16,6 @@ from tests.app.http_server import answering, html, unauthorised
 from tests.app.notifications.receiver import YES, receiving
 from tests.lab.prometheus import running_prometheus, write_recording, write_series
 from throttlescope.app.pipeline.sources.synthetic_history import CLUSTER as SYNTHETIC
-from throttlescope.app.pipeline.spark_session import SparkIfNeeded
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.core.times import BLOCK_MS, block_start, date_of
 from throttlescope.ingest.lake import Lake, write_data_file
@@ -142,8 +141,7 @@ def test_large_run_starts_spark_once(recorded, spark, tmp_path, monkeypatch, exp
     monkeypatch.setattr(
         "throttlescope.app.pipeline.sources.recordings.RecordingsSource.minutes", lambda _: expected
     )
-    for name in ("starts_for", "session_for", "executor_for"):
-        monkeypatch.setattr(SparkIfNeeded, name, with_bound(getattr(SparkIfNeeded, name), most=1))
+    monkeypatch.setattr("throttlescope.app.pipeline.spark_session.IN_PROCESS_MINUTES", 1)
     outcome = throttlescope("run", "--recording", SLOW, "--lake", tmp_path / "lake")
     assert outcome.code == 0, outcome.err
     began = [line.rpartition("] ")[2] for line in outcome.err.splitlines() if line.startswith("[")]
@@ -154,15 +152,6 @@ def test_large_run_starts_spark_once(recorded, spark, tmp_path, monkeypatch, exp
     assert rows_of(tmp_path / "lake", "verdicts") == [
         row for row in rows_of(recorded[0], "verdicts") if repr(("cluster", SLOW)) in row
     ]
-
-
-def with_bound(function, *, most):
-    """The function with another bound, where it was not given one."""
-
-    def bounded(self, rows, given=most, **options):
-        return function(self, rows, given, **options)
-
-    return bounded
 
 
 @pytest.mark.spark

@@ -11,7 +11,9 @@ from collections.abc import Callable
 
 #: What is taken for small enough for this process, or to be held at once, by the module that asks.
 THRESHOLDS = {
+    ("throttlescope.app.pipeline.spark_session", "IN_PROCESS_MINUTES"): -1,
     ("throttlescope.app.pipeline.results", "IN_PROCESS_ROWS"): -1,
+    ("throttlescope.app.pipeline.results", "ROWS_WITHOUT_SPARK"): -1,
     ("throttlescope.app.pipeline.incremental.lake_view", "_AT_ONCE_ROWS"): -1,
     ("throttlescope.ingest.quality.frames", "IN_PROCESS_ROWS"): -1,
     ("throttlescope.ingest.quality.samples", "_IN_PROCESS_BLOCKS"): -1,

@@ -102,6 +102,7 @@ def of_two_fleets(folder: Path, names: Sequence[str]) -> list[dict[str, Read]]:
 
 def test_diagnosis_driver_data_ignores_fleet_size(tmp_path, spark, monkeypatch):
     """What the driver reads grows with the faults, not with the fleet."""
+    monkeypatch.setattr("throttlescope.app.pipeline.spark_session.IN_PROCESS_MINUTES", -1)
     monkeypatch.setattr("throttlescope.app.pipeline.results.IN_PROCESS_ROWS", -1)
     monkeypatch.setattr("throttlescope.app.pipeline.incremental.lake_view._AT_ONCE_ROWS", -1)
     check(*of_two_fleets(tmp_path, ("diagnose",)), but=GATES)
