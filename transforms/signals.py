@@ -26,11 +26,11 @@ from throttlescope.ingest.lake import DataFile, Lake
 from throttlescope.ingest.lake.newest_samples import newest_samples
 from throttlescope.ingest.spark.executors import on_this_machine, parallelism
 from throttlescope.transforms.as_of import KNOWN_FOR_MS
+from throttlescope.transforms.compile_minutes import compile_minutes
 from throttlescope.transforms.minutes import (
     REMOTE_METRICS,
     SCHEMA,
     MinutesTask,
-    compile_minutes,
     metrics_read,
     task_rows,
 )
