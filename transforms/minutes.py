@@ -18,11 +18,9 @@ from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES, TOPIC_KEY_NAMES
 from throttlescope.ingest.contracts.results import RULE_COLUMNS, STATS_COLUMNS
 from throttlescope.ingest.contracts.vocabulary import LEVELS, UNITS
-from throttlescope.ingest.core.compilation import are_compiled
 from throttlescope.ingest.core.metrics import BACKLOG_METRICS
 from throttlescope.ingest.core.selector import (
     EQUAL,
-    NAME_LABEL,
     Matcher,
     Selector,
     metric_selector,
@@ -34,11 +32,10 @@ from throttlescope.ingest.lake import DataFile
 from throttlescope.ingest.lake.parquet import dataset, read_parquet, reporting_store_errors
 from throttlescope.transforms import deltas
 from throttlescope.transforms.as_of import Timeline, limits_over_time, stats_over_time
-from throttlescope.transforms.promql import kernels
 from throttlescope.transforms.promql.evaluate import evaluate_all
 from throttlescope.transforms.promql.lake_source import LakeSampleSource
 from throttlescope.transforms.promql.matrix import StepMatrix, Steps
-from throttlescope.transforms.promql.source import MemorySource, SampleSource, Series
+from throttlescope.transforms.promql.source import SampleSource, Series
 from throttlescope.transforms.read_once import ReadOnce, overlap, read_twice
 from throttlescope.transforms.rules import column_rules
 from throttlescope.transforms.segments import parent_backlogs, segments_of, successor_consumers
@@ -178,39 +175,6 @@ def minute_rows(
         once = source if twice is None else ReadOnce(source, twice)
         found.append(_minute_rows(once, limits, stats, hour_ms, span[1], newest_ms))
     return pa.concat_tables(found)
-
-
-def compile_minutes() -> None:
-    """Compile what :func:`minute_rows` calls, where this machine has not done so: tasks that begin at once would each do it.
-
-    It takes a quarter of a minute of processor time, or a few milliseconds where nothing has to be done.
-    """
-    if are_compiled(*MINUTES):
-        return
-    times_ms = np.arange(0, 2 * BLOCK_MS, MINUTE_MS // 4)
-    labels = {
-        "cluster": "c",
-        "namespace": "t/n",
-        "topic": "persistent://t/n/orders",
-        "subscription": "billing",
-        "instance": "broker:8080",
-        "job": "broker",
-    }
-    series = [
-        Series({**labels, NAME_LABEL: metric}, times_ms, times_ms / 1000) for metric in sorted(metrics_read())
-    ]
-    limits, stats = (TABLES[name].loose_schema.empty_table() for name in ("limits", "topic_stats"))
-    minute_rows(MemorySource(series), limits, stats, BLOCK_MS, 2 * BLOCK_MS, {"c": 2 * BLOCK_MS})
-
-
-#: What :func:`minute_rows` calls of compiled functions; :func:`compile_minutes` compiles them.
-MINUTES = (
-    *deltas.KERNELS,
-    kernels.newest,
-    kernels.extrapolated,
-    kernels.extreme_over_window,
-    kernels.aggregate,
-)
 
 
 def _minute_rows(

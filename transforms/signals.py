@@ -31,11 +31,11 @@ from throttlescope.ingest.spark.executors import on_this_machine
 from throttlescope.ingest.spark.task_executor import SparkPoolExecutor
 from throttlescope.transforms.as_of import KNOWN_FOR_MS
 from throttlescope.transforms.broker_use import signals_of
+from throttlescope.transforms.compile_minutes import compile_minutes
 from throttlescope.transforms.minutes import (
     REMOTE_METRICS,
     SCHEMA,
     MinutesTask,
-    compile_minutes,
     metrics_read,
     task_rows,
 )

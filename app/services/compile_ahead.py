@@ -16,27 +16,14 @@ import numpy as np
 
 from throttlescope.app.services.whatif import warm
 from throttlescope.ingest.core.compilation import not_compiled
-from throttlescope.ingest.core.labels import LabelMapping
-from throttlescope.ingest.core.selector import NAME_LABEL
-from throttlescope.ingest.core.series import DecodedSeries, batch_of
 from throttlescope.ingest.core.times import BLOCK_MS, MINUTE_MS
-from throttlescope.ingest.lake import Lake, write_data_file
-from throttlescope.ingest.lake.blocks import BlockBuffer, load_kernels, sample_rows
-from throttlescope.ingest.pull.item import series_rows
+from throttlescope.ingest.lake.blocks import load_kernels
 from throttlescope.ingest.sources.remote_read import load_decoder
-from throttlescope.transforms.minutes import MinutesTask, metrics_read, task_rows
+from throttlescope.transforms.compile_minutes import rows_of, small_lake
 from throttlescope.transforms.promql.engine import Engine
 from throttlescope.transforms.promql.json_points import write_points
 
 _BACKLOG = "pulsar_subscription_back_log"
-_LABELS = {
-    "cluster": "c",
-    "namespace": "t/n",
-    "topic": "persistent://t/n/orders",
-    "subscription": "billing",
-    "job": "broker",
-}
-_INSTANCES = ("broker-1:8080", "broker-2:8080")
 #: Together they call every compiled function of the PromQL engine.
 _QUERIES = (
     "{m}",
@@ -76,46 +63,12 @@ def queries_and_minutes() -> None:
     load_decoder()
     load_kernels()
     with tempfile.TemporaryDirectory(prefix="throttlescope-compile-") as folder:
-        lake = _small_lake(Path(folder))
-        files = tuple(lake.files("samples"))
-        series_files = tuple(file.path for file in lake.files("series"))
-        for _ in task_rows(MinutesTask(0, BLOCK_MS, files, series_files, (), (), {"c": BLOCK_MS})):
-            pass
+        lake = small_lake(Path(folder))
+        rows_of(lake)
         engine = Engine(lake)
         for text in _QUERIES:
             engine.range(text.format(m=_BACKLOG), 0, BLOCK_MS, MINUTE_MS, place="local")
     write_points(np.array([0]), np.array([0.5]), np.array([0, 1]))
-
-
-def _small_lake(folder: Path) -> Lake:
-    """Two brokers, an hour, every metric that a minute's row is made from; with ``le``, so that they are histograms, too."""
-    times_ms = np.arange(0, BLOCK_MS, 15_000)
-    lake = Lake(folder / "lake")
-    for metric in sorted(metrics_read()):
-        buffer = BlockBuffer(LabelMapping(), folder)
-        buffer.add(
-            batch_of(
-                [
-                    DecodedSeries(
-                        tuple(
-                            sorted({**_LABELS, NAME_LABEL: metric, "instance": instance, "le": le}.items())
-                        ),
-                        times_ms,
-                        times_ms / 1000,
-                        times_ms[-1:] + 1,
-                    )
-                    for instance in _INSTANCES
-                    for le in ("1", "+Inf")
-                ]
-            )
-        )
-        lake.upsert("series", series_rows(buffer.series()), run_id="compile")
-        files = [
-            write_data_file(lake.root, "samples", sample_rows(metric, key, rows))
-            for key, rows in buffer.blocks()
-        ]
-        lake.commit("samples", files, run_id="compile")
-    return lake
 
 
 def main() -> None:

@@ -6,16 +6,9 @@ import os
 import subprocess
 import sys
 
-import numpy as np
 import pytest
 
-from tests.app.lake_of_verdicts import HOUR, healthy, lake_with, verdict
-from tests.models.episodes.scenes import fill
-from tests.models.episodes.scenes import minutes as rows_of
-from tests.transforms.lakes import lake_of
-from throttlescope.ingest.core.times import MINUTE_MS
-from throttlescope.models.diagnosis.window import SubscriptionKey
-from throttlescope.transforms.promql.source import Series
+from tests.app.command_lake import write_lake
 
 #: What takes a tenth of a second or more to import, and is not needed to print rows of a lake.
 HEAVY = (
@@ -44,24 +37,13 @@ finally:
 
 @pytest.fixture(scope="module")
 def lake(tmp_path_factory):
-    """Verdicts whose backlogs' ages have to be estimated, with signals, and samples."""
-    folder = tmp_path_factory.mktemp("imports") / "lake"
-    times_ms = HOUR + 15_000 * np.arange(200)
-    lake_of(folder, [Series({"__name__": "m", "cluster": "prod"}, times_ms, times_ms / 1000)])
-    lake = lake_with(folder, [healthy(4), verdict(5, backlog_entries=600.0)])
-    key = SubscriptionKey("prod", "acme/shop", "persistent://acme/shop/orders", 3, "billing")
-    signals = rows_of(
-        [600.0] * 30, key=key, start_ms=HOUR, in_msg_delta=60.0, in_span_ms=MINUTE_MS, messages_per_entry=1.0,
-        backlog_entries=600.0,
-    )  # fmt: skip
-    fill(lake, "signals", signals, "minute_ms")
-    return lake.root
+    return write_lake(tmp_path_factory.mktemp("imports") / "lake")
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("command", MAY_NOT_IMPORT, ids=" ".join)
 def test_command_imports_what_it_uses(lake, command):
-    arguments = command if command == ("--help",) else (*command, "--lake", str(lake))
+    arguments = command if command == ("--help",) else (*command, "--lake", lake)
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM, *arguments],
         capture_output=True,

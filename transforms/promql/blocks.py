@@ -244,3 +244,7 @@ def _put(column, offsets, target, out):
     for i in range(len(target)):
         count = offsets[i + 1] - offsets[i]
         out[target[i] : target[i] + count] = column[offsets[i] : offsets[i + 1]]
+
+
+#: What reading blocks calls of compiled functions.
+KERNELS = (_range, _taken, _put)

@@ -37,7 +37,8 @@ from throttlescope.models.diagnosis.verdict import Verdict
 from throttlescope.models.diagnosis.window import SubscriptionKey
 from throttlescope.models.messages.catalogue import sentence
 from throttlescope.transforms.broker_use import signals_of
-from throttlescope.transforms.minutes import MINUTES, compile_minutes, minute_rows
+from throttlescope.transforms.compile_minutes import MINUTES, compile_minutes
+from throttlescope.transforms.minutes import minute_rows
 from throttlescope.transforms.promql.source import Series
 from throttlescope.transforms.topic_samples import IndexedSource, TopicSamples, read_topic
 
