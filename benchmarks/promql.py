@@ -237,7 +237,9 @@ def _rounds(
         for run in range(1 + runs):
             for case in cases:
                 used_s = cpu_s(server.pid)
-                seconds, theirs = _ask_prometheus(session, server.url, case)
+                seconds, theirs = ask_prometheus(
+                    session, server.url, case.text, START_MS, END_MS, case.step_ms
+                )
                 used_s = cpu_s(server.pid) - used_s
                 _note(sides[case]["prometheus"], run, Timed(seconds, 0.0, used_s, len(theirs), {}))
                 if run == 0:
@@ -264,10 +266,17 @@ def _note(side: Side, run: int, timed: Timed) -> None:
         side.cpu_seconds.append(timed.cpu_seconds)
 
 
-def _ask_prometheus(session: requests.Session, url: str, case: Case) -> tuple[float, bytes]:
-    form = {
-        "query": case.text, "start": START_MS / 1000, "end": END_MS / 1000, "step": case.step_ms / 1000
-    }  # fmt: skip
+def ask_prometheus(
+    session: requests.Session, url: str, text: str, start_ms: int, end_ms: int, step_ms: int
+) -> tuple[float, bytes]:
+    """Have a range query answered; returns the seconds that passed, and the JSON.
+
+    Raises
+    ------
+    RuntimeError
+        Prometheus refuses the query.
+    """
+    form = {"query": text, "start": start_ms / 1000, "end": end_ms / 1000, "step": step_ms / 1000}
     began_s = time.perf_counter()
     with session.post(
         f"{url}/api/v1/query_range",
@@ -280,7 +289,7 @@ def _ask_prometheus(session: requests.Session, url: str, case: Case) -> tuple[fl
         content = b"".join(response.raw.stream(1 << 20))
     seconds = time.perf_counter() - began_s
     if response.status_code != 200:
-        raise RuntimeError(f"Prometheus refused {case.name}: {content[:300]!r}")
+        raise RuntimeError(f"Prometheus refused {text}: {content[:300]!r}")
     return seconds, content
 
 

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from deltalake import DeltaTable
 
 FORMAT_PROPERTY = "throttlescope.format_version"
+#: Of Delta's features for readers those that change only its log, or add a type that no contract has.
+_FEATURES_OF_THE_LOG = frozenset({"v2Checkpoint", "vacuumProtocolCheck", "timestampNtz"})
+_MAPPING, _MAPPING_PROPERTY = "columnMapping", "delta.columnMapping.mode"
 
 
 class MissingFilesError(ThrottlescopeError):
@@ -57,7 +60,7 @@ def format_properties(contract: Table) -> dict[str, str]:
 
 
 def check_readable(delta: DeltaTable, contract: Table) -> None:
-    """Refuse a table of another format, or one whose columns have other types than the contract's.
+    """Refuse a table of another format, of Delta features that hide rows or rename columns, or whose columns have other types than the contract's.
 
     Columns that the contract does not know are left alone: a later version may have added them within the format.
 
@@ -80,6 +83,13 @@ def check_readable(delta: DeltaTable, contract: Table) -> None:
             expected=f"format {contract.format_version}",
             fix="read the sources into a new lake, or open this one with the version that wrote it; nothing was changed",
         )
+    if features := features_of_files(delta):
+        raise InputError(
+            f"Table {contract.name} of this lake uses features of Delta that another program has switched on",
+            got=", ".join(features),
+            expected="data files that are read as they are",
+            fix="let that program write the table without them (delta-spark: ALTER TABLE ... DROP FEATURE), or bring the lake back from a copy",
+        )
     wrong = other_types(delta, contract)
     if wrong:
         name, stored, declared = wrong[0]
@@ -91,6 +101,19 @@ def check_readable(delta: DeltaTable, contract: Table) -> None:
             fix="this table was not written by throttlescope, or only in part: bring it back from a copy, or read the "
             "sources into a new lake; nothing was changed",
         )
+
+
+def features_of_files(delta: DeltaTable) -> list[str]:
+    """Names of the table's Delta features without which its data files are read wrong, such as deletion vectors.
+
+    Data files are read by their paths, as everything in them were a row of the table under the column's name.
+    """
+    protocol = delta.protocol()
+    # Before features had names, version 2 meant that columns may be mapped.
+    named = set(protocol.reader_features or ()) | ({_MAPPING} if protocol.min_reader_version == 2 else set())
+    if delta.metadata().configuration.get(_MAPPING_PROPERTY, "none") == "none":
+        named.discard(_MAPPING)
+    return sorted(named - _FEATURES_OF_THE_LOG)
 
 
 def other_types(delta: DeltaTable, contract: Table) -> list[tuple[str, str, str]]:

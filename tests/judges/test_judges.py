@@ -6,9 +6,12 @@ import shutil
 from datetime import datetime, timedelta
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from tests.judges.checkouts import checkout
+from tests.judges.delta import equal_rows
+from tests.judges.mimir_benchmarks import queries, series_of
 from tests.judges.nab import alarm_scores, on_minutes
 from tests.judges.query_engines import commands_of, go_cases
 from tests.lab.parts import PartMissing
@@ -113,6 +116,55 @@ def test_alarm_marks_one_row():
     values[15 * 288 + 100 : 15 * 288 + 112] = [9000.0] * 12
     scores = alarm_scores([begin + timedelta(minutes=5 * at) for at in range(steps)], values, RULES)
     assert [at for at, score in enumerate(scores) if score] == [15 * 288 + 100]
+
+
+BENCHMARKS = """
+		{
+			Expr: "rate(a_X[1m])",
+		},
+		//{
+		//	Expr: "topk(1, a_X)",
+		//},
+		{
+			Expr:  "a_X - b_X",
+			Steps: 10000,
+		},
+		{
+			Expr:             "a_X[1m]",
+			InstantQueryOnly: true,
+		},
+		{
+			Expr: `a_2000{l=~"1..."} - b_2000`,
+		},
+		{
+			Expr: "sum by (l)(nh_X)",
+		},
+"""
+
+
+def test_benchmark_queries_are_read():
+    assert queries(BENCHMARKS, (1, 100)) == [
+        *(("rate(a_1[1m])", steps) for steps in (1, 100, 1000)),
+        *(("rate(a_100[1m])", steps) for steps in (1, 100, 1000)),
+        ("a_1 - b_1", 10_000),
+        ("a_100 - b_100", 10_000),
+    ]
+    assert ('a_2000{l=~"1..."} - b_2000', 100) in queries(BENCHMARKS, (2000,))
+
+
+def test_benchmark_series_follow_mimir():
+    found = list(series_of((1, 2)))
+    assert len(found) == 3 * (2 + 6)
+    assert found[0].labels == {"__name__": "a_1"}
+    assert found[-1].labels == {"__name__": "h_2", "l": "1", "le": "+Inf"}
+    assert found[3].values[:2].tolist() == [3 / 24, 1 + 3 / 24]
+
+
+def test_equal_rows_ignore_order():
+    table = pa.table({"a": [1, 2], "b": [["x"], None]})
+    assert equal_rows(table, pa.table({"b": [None, ["x"]], "a": [2, 1]}))
+    assert not equal_rows(table, pa.table({"a": [1, 1], "b": [["x"], None]}))
+    assert not equal_rows(table, pa.table({"a": [1, 2]}))
 
 
 def test_missing_checkout_names_its_command(monkeypatch, tmp_path):

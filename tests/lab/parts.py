@@ -38,6 +38,8 @@ POM_FILE = Path(__file__).with_name("pom.xml")
 #: An S3 server on a folder whose conditional puts are atomic: it makes a hard link, which fails where the name is taken.
 OBJECT_STORE, OBJECT_STORE_VERSION = "s3proxy", "4.1.0"
 OBJECT_STORE_POM_FILE = Path(__file__).with_name("object_store.pom.xml")
+#: Delta's own writer and reader for Spark, and the version of Spark that it was made for: it does not run on ours.
+DELTA_SPARK, DELTA_SPARK_VERSION, SPARK_OF_DELTA = "delta-spark_2.13", "4.4.0", "4.2.0"
 JAVA_MINIMUM = 17
 
 
@@ -129,6 +131,23 @@ def object_store_jars() -> list[Path]:
                     folder, OBJECT_STORE_POM_FILE.read_text(), f"{OBJECT_STORE} {OBJECT_STORE_VERSION}"
                 )
     return sorted(folder.glob("*.jar"))
+
+
+def delta_spark_jars() -> list[Path]:
+    """Return what delta-spark needs next to Spark's own jars, fetched from Maven Central once."""
+    folder = parts_dir() / f"{DELTA_SPARK}-{DELTA_SPARK_VERSION}"
+    if not (folder / f"{DELTA_SPARK}-{DELTA_SPARK_VERSION}.jar").exists():
+        with _locked(parts_dir() / "delta-spark.lock"):
+            if not folder.exists():
+                _fetch_class_path(folder, _DELTA_POM, f"{DELTA_SPARK} {DELTA_SPARK_VERSION}")
+    return sorted(jar for name in ("delta-*", "unitycatalog-*") for jar in folder.glob(f"{name}.jar"))
+
+
+_DELTA_POM = (
+    '<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion><groupId>throttlescope</groupId>'
+    "<artifactId>delta-reader</artifactId><version>1</version><dependencies><dependency><groupId>io.delta</groupId>"
+    f"<artifactId>{DELTA_SPARK}</artifactId><version>{DELTA_SPARK_VERSION}</version></dependency></dependencies></project>"
+)
 
 
 def java_binary() -> Path:

@@ -1,5 +1,6 @@
 """Lakes of other versions, and tables that are only half there: refused in words, and nothing is written."""
 
+import json
 from dataclasses import replace
 
 import pyarrow as pa
@@ -10,7 +11,12 @@ from tests.ingest.lake.upkeep.made import add, rows_of, table_of, verdict
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.core.errors import InputError
 from throttlescope.ingest.lake import Lake, write_data_file
-from throttlescope.ingest.lake.formats import FORMAT_PROPERTY, MissingFilesError, stored_format
+from throttlescope.ingest.lake.formats import (
+    FORMAT_PROPERTY,
+    MissingFilesError,
+    features_of_files,
+    stored_format,
+)
 from throttlescope.ingest.lake.upkeep.check import check
 
 
@@ -99,6 +105,51 @@ def test_a_column_of_another_type_is_named(tmp_path):
     with pytest.raises(InputError, match="another type"):
         Lake(tmp_path).upsert("verdicts", table_of("verdicts", [verdict(1)]), run_id="r")
     assert files_below(tmp_path) == before
+
+
+def switch_features_on(table, version, features=(), **properties):
+    """Commit what another program does that switches features of Delta on."""
+    log = table / "_delta_log"
+    lines = (log / f"{0:020}.json").read_text().splitlines()
+    metadata = json.loads(next(line for line in lines if '"metaData"' in line))
+    metadata["metaData"]["configuration"] |= properties
+    schema = json.loads(metadata["metaData"]["schemaString"])
+    for number, column in enumerate(schema["fields"], 1):
+        named = {"delta.columnMapping.id": number, "delta.columnMapping.physicalName": f"col-{number}"}
+        column["metadata"] |= named if properties else {}
+    metadata["metaData"]["schemaString"] = json.dumps(schema)
+    protocol = {"minReaderVersion": version, "minWriterVersion": {2: 5, 3: 7}[version]}
+    if version == 3:
+        protocol |= {"readerFeatures": features, "writerFeatures": features}
+    found = [{"commitInfo": {}}, {"protocol": protocol}, metadata]
+    (log / f"{1:020}.json").write_text("\n".join(map(json.dumps, found)))
+
+
+def test_delta_features_of_others_are_refused(tmp_path):
+    """Deletion vectors would bring deleted rows back."""
+    lake = Lake(tmp_path)
+    add(lake, "verdicts", [verdict(0)])
+    switch_features_on(tmp_path / "verdicts", 3, ["deletionVectors", "vacuumProtocolCheck"])
+    said = "uses features of Delta that another program has switched on; got deletionVectors; expected"
+    for act in (lambda: lake.read("verdicts"), lambda: lake.files("verdicts"), lambda: lake.duckdb()):
+        with pytest.raises(InputError, match=said):
+            act()
+
+
+@pytest.mark.parametrize(
+    ("version", "features", "properties", "found"),
+    [
+        (2, [], {}, []),
+        (2, [], {"delta.columnMapping.mode": "name"}, ["columnMapping"]),
+        (3, ["columnMapping"], {"delta.columnMapping.mode": "name"}, ["columnMapping"]),
+        (3, ["vacuumProtocolCheck", "timestampNtz"], {}, []),
+    ],
+)
+def test_features_that_change_files_are_named(tmp_path, version, features, properties, found):
+    """Mapped columns would be read as NULL."""
+    write_deltalake(str(tmp_path), pa.table({"number": [1]}))
+    switch_features_on(tmp_path, version, features, **properties)
+    assert features_of_files(DeltaTable(str(tmp_path))) == found
 
 
 def test_files_that_are_missing_are_named(tmp_path):
