@@ -1,7 +1,7 @@
-"""Capacities estimated from bursts, compared with the consumers' processing times. In: recordings outside the held-out set. Out: lines.
+"""Capacities estimated from bursts, compared with the consumers' processing times. In: recordings of a set. Out: lines.
 
-``python -m tests.lab.simulated.bursts default|engine [LAKE]`` prints every subscription of a set whose first state is throttled, with the
-interval as it is before ``WIDEST`` is applied. The width that is accepted was chosen with it. Without a lake it makes one.
+``python -m tests.lab.simulated.bursts default|engine tuned|held-out [LAKE]`` prints every subscription whose first state is throttled, with the
+interval as it is before ``WIDEST`` is applied. The width that is accepted was chosen with the tuned ones. Without a lake it makes one.
 """
 
 from __future__ import annotations
@@ -21,12 +21,13 @@ from throttlescope.models.throttling.replay import Ground, read_observed
 from throttlescope.models.throttling.replay.bursts import burst_interval
 
 
-def folders(name: str) -> list[Path]:
-    """Recordings of a set outside the held-out ones that a lake takes together: the others have stats of older brokers."""
+def folders(name: str, part: str) -> list[Path]:
+    """Recordings of a part of a set that a lake takes together: the others have stats of older brokers."""
     return [
         folder
         for folder in SETS[name].folders
-        if not scenario_of(folder).kept_aside and not folder.name.startswith(("classic", "slot-bucket"))
+        if scenario_of(folder).kept_aside == (part == "held-out")
+        and not folder.name.startswith(("classic", "slot-bucket"))
     ]
 
 
@@ -57,14 +58,16 @@ def _interval(ground: Ground) -> tuple[float, float, float] | None:
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Print the lines of a set, of an existing lake or of a new one."""
-    name, *lake = arguments
+    """Print the lines of a part of a set, from a lake that is there or a new one."""
+    name, part, *lake = arguments
+    if part not in ("tuned", "held-out"):
+        raise SystemExit("usage: default|engine tuned|held-out [LAKE]")
     print(
         "recording, subscription: lowest, likeliest, highest msg/s (highest over lowest); by processing time"
     )
     with tempfile.TemporaryDirectory() as made:
         if not lake:
-            chosen = [word for folder in folders(name) for word in ("--recording", str(folder))]
+            chosen = [word for folder in folders(name, part) for word in ("--recording", str(folder))]
             command = [
                 sys.executable,
                 "-m",
@@ -76,7 +79,7 @@ def main(arguments: Sequence[str]) -> None:
                 made,
             ]
             subprocess.run(command, stdout=subprocess.DEVNULL, check=True)
-        for line in lines(Lake(lake[0] if lake else made), folders(name)):
+        for line in lines(Lake(lake[0] if lake else made), folders(name, part)):
             print(line, flush=True)
 
 

@@ -25,7 +25,14 @@ from tests.lab.simulated.page import renewed
 from tests.lab.simulated.recorded import scenario_of
 from throttlescope.ingest.core.times import format_time
 from throttlescope.ingest.lake import Lake
-from throttlescope.models.throttling.replay import Forecast, ReplayAnswer, parse_change, read_observed, replay
+from throttlescope.models.throttling.replay import (
+    Forecast,
+    Ground,
+    ReplayAnswer,
+    parse_change,
+    read_observed,
+    replay,
+)
 from throttlescope.models.throttling.scenario import LiftLimit, Scenario, SetConsumers, SetLimit
 
 PAGE = REPOSITORY / "docs" / "accuracy" / "whatif.md"
@@ -147,10 +154,11 @@ def predicted(lake: Lake, drain: Drain) -> Row:
     start_ms = max(drain.start_ms, drain.at_ms - WINDOW_MS)
     window = read_observed(lake, drain.selector, start_ms, drain.at_ms, drain.cluster)
     history = read_observed(lake, drain.selector, drain.start_ms, drain.at_ms, drain.cluster)
+    ground = Ground(window, history, with_bursts=True)
 
     def answer(words: Sequence[str]) -> ReplayAnswer:
         change = parse_change(words)
-        return replay(window, change, history=history, drained_below_entries=drain.below_entries)
+        return replay(window, change, ground=ground, drained_below_entries=drain.below_entries)
 
     with_time = (
         None
