@@ -102,7 +102,7 @@ def faults_of_files(
         scrapes_of(tuple(up_blocks), tuple(up_catalogue)) if up_blocks and metric_name in METRICS else {}
     )
     known = _series_by_metric(tuple(catalogue)).get(metric_name, frozenset())
-    targets = _targets(catalogue, metric_name) if scrapes else {}
+    targets = _targets(tuple(catalogue), metric_name) if scrapes else {}
     before: dict[str, _Before] = {}
     rows: list[dict] = []
     for path in blocks:
@@ -118,11 +118,18 @@ def faults_of_files(
 
 
 @functools.lru_cache(maxsize=2)
+def _series(catalogue: tuple[str, ...]) -> list[pa.Table]:
+    """Rows of ``series`` of a shard. Files never change, and the tasks of a worker need the same shards many times."""
+    return [
+        read_parquet(path, ["series_id", "metric_name", "labels"], use_threads=False) for path in catalogue
+    ]
+
+
+@functools.lru_cache(maxsize=2)
 def _series_by_metric(catalogue: tuple[str, ...]) -> dict[str, frozenset[str]]:
-    """Series of a shard by metric. Files never change, and the tasks of a worker need the same shards many times."""
+    """Series of a shard by metric."""
     found: dict[str, set[str]] = {}
-    for path in catalogue:
-        series = read_parquet(path, ["series_id", "metric_name"], use_threads=False)
+    for series in _series(catalogue):
         for name, series_id in zip(
             *(series[column].to_pylist() for column in ("metric_name", "series_id")), strict=True
         ):
@@ -130,11 +137,10 @@ def _series_by_metric(catalogue: tuple[str, ...]) -> dict[str, frozenset[str]]:
     return {name: frozenset(some) for name, some in found.items()}
 
 
-def _targets(catalogue: Sequence[str], metric_name: str) -> dict[str, Target | None]:
+def _targets(catalogue: tuple[str, ...], metric_name: str) -> dict[str, Target | None]:
     """Targets of the series of one metric: labels of all would cost several times what a task does."""
     found: dict[str, Target | None] = {}
-    for path in catalogue:
-        series = read_parquet(path, ["series_id", "metric_name", "labels"], use_threads=False)
+    for series in _series(catalogue):
         found |= targets_of(series, metric_name)
     return found
 
