@@ -18,7 +18,7 @@ def leave_out_unused(arguments: Sequence[str]) -> None:
     pyarrow looks for pandas when it makes its first array, and imports it if it is installed, which takes a third of a second. If it was not found, pyarrow looks
     again where it is really needed (``to_pandas``). Numba imports SciPy for matrix products in compiled functions; ours have none.
     """
-    if READING.isdisjoint(arguments) or "pandas" in sys.modules:
+    if not arguments or arguments[0] not in READING or "pandas" in sys.modules:
         return
     from throttlescope.ingest.core import compilation
 

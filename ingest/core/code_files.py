@@ -17,6 +17,7 @@ import platform
 import sys
 import time
 import uuid
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -48,7 +49,7 @@ class CodeFiles:
     def is_filled(self) -> bool:
         """Whether there is code from the same sources and versions, for any signature and processor."""
         pattern = f"{self._stem()}-*{_SUFFIX}"
-        return any(True for folder in cache_dirs(_FOLDER) for _ in folder.glob(pattern))
+        return any(True for folder in _folders() for _ in folder.glob(pattern))
 
     # -- as a dispatcher calls it ------------------------------------------------------------
 
@@ -63,7 +64,7 @@ class CodeFiles:
 
         target_context.refresh()
         key = (signature, target_context.codegen().magic_tuple())
-        for folder in cache_dirs(_FOLDER):
+        for folder in _folders():
             path = folder / self._file_name(key)
             # Whatever is wrong with a file, compiling helps.
             with contextlib.suppress(Exception):
@@ -136,7 +137,19 @@ class CodeFiles:
 
 def writable_folder() -> Path | None:
     """Where machine code is kept; None: nowhere, every process compiles for itself."""
-    return next((one for one in cache_dirs(_FOLDER) if os.access(one, os.W_OK | os.X_OK)), None)
+    return next((one for one in _folders() if _is_writable(one)), None)
+
+
+def _folders() -> Iterator[Path]:
+    """Where machine code may be: folders that can only be read, and the first one that can be written."""
+    for folder in cache_dirs(_FOLDER):
+        yield folder
+        if _is_writable(folder):
+            return
+
+
+def _is_writable(folder: Path) -> bool:
+    return os.access(folder, os.W_OK | os.X_OK)
 
 
 def _mark_used(path: Path) -> None:

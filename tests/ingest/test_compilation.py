@@ -127,6 +127,19 @@ def test_missing_cache_folder_is_no_error(load, tmp_path):
     assert run.dispatcher.stats.cache_path is None
 
 
+def test_only_one_folder_is_created(load, tmp_path, monkeypatch):
+    """The system's temporary folder is for those who have no other."""
+    monkeypatch.delenv("THROTTLESCOPE_CACHE")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "temporary"))
+    (tmp_path / "temporary").mkdir()
+    assert load()(1) == 20
+    assert list((tmp_path / "xdg" / "throttlescope" / "compiled").glob("*.code"))
+    assert not (tmp_path / "home").exists()
+    assert not list((tmp_path / "temporary").iterdir())
+
+
 @pytest.mark.skipif(os.getuid() == 0, reason="root writes everywhere")
 def test_read_only_folder_is_read(load, cache):
     load()(1)
