@@ -82,8 +82,8 @@ JUDGES = (
         delta.run,
         (
             Finding(
-                "Data files were read by their paths whatever features of Delta the table had: rows that another program deletes with deletion vectors came back, columns "
-                "that it maps were NULL.",
+                "Data files were read by their paths whatever features of Delta the table had: of DAT's tables those with deletion vectors and with mapped columns "
+                "were read wrong, so another program's deletes in a lake would have come back.",
                 "d81835ba refuses such a table and names the feature",
             ),
         ),
