@@ -37,7 +37,8 @@ _READ_S = 1500
 
 def run(tables: int | None = None) -> dict:
     """Have the first ``tables`` tables of the demo's lake read by others, or all; and read DAT's tables."""
-    figures, details = [], []
+    source = checkout("delta-incubator/dat")
+    cases, figures, details = dat_tables(source.folder), [], []
     with tempfile.TemporaryDirectory(prefix="throttlescope-delta-") as folder:
         scratch = Path(folder)
         lake = Lake(shutil.copytree(_demo_lake(), scratch / "lake"))
@@ -58,8 +59,7 @@ def run(tables: int | None = None) -> dict:
             f"after a delete by delta-spark with a deletion vector ours {'refuses the table' if said else 'reads deleted rows'}"
         )
         details.append(f"after the delete: {said}")
-    source = checkout("delta-incubator/dat")
-    outcomes = {table.name: dat_outcome(table) for table in dat_tables(source.folder)}
+    outcomes = {case.name: dat_outcome(case) for case in cases}
     counts = Counter(outcome.partition(":")[0] for outcome in outcomes.values())
     figures.append(
         f"DAT: of {len(outcomes)} tables {counts['right']} read right by path, {counts['refused']} refused by name, {counts['wrong']} wrong, "
