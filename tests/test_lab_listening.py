@@ -36,6 +36,7 @@ def test_own_listening_socket_is_found(family: int, bound: str, seen: str) -> No
     assert (seen, port) not in listening_addresses(os.getpid())
 
 
+@pytest.mark.study
 @pytest.mark.broker
 @pytest.mark.timeout(300)
 def test_standalone_listens_on_loopback(tmp_path) -> None:

@@ -28,6 +28,7 @@ def put(url: str, *, refused: bool) -> int:
     return lacking
 
 
+@pytest.mark.study
 def test_readmitted_rows_leave_no_difference(tmp_path):
     lake, sound = tmp_path / "lake", tmp_path / "sound"
     with running_prometheus() as server:

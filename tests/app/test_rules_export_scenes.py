@@ -334,6 +334,7 @@ def test_both_label_shapes_work_together(rules):
     assert causes(fired(rules, *joined)) == {a.THROTTLED}
 
 
+@pytest.mark.study
 @pytest.mark.prometheus
 @pytest.mark.long
 def test_real_prometheus_evaluates_every_rule(tmp_path):

@@ -135,6 +135,7 @@ def test_small_run_starts_no_spark(tmp_path, monkeypatch):
     assert outcome.err.startswith("[1/10] Reading ")
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.spark
 @pytest.mark.parametrize("expected", [None, 0])
 def test_large_run_starts_spark_once(recorded, spark, tmp_path, monkeypatch, expected):
@@ -376,6 +377,7 @@ def verdicts_of(lake):
     return sorted(repr(sorted(row.items())) for row in rows if row["cluster"] == THROTTLED)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.prometheus
 @pytest.mark.parametrize("reader", ["remote_read", "api"])
 def test_prometheus_and_recording_give_same_verdicts(recorded, prometheus, tmp_path, reader):

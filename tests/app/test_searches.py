@@ -58,6 +58,7 @@ def wait_until_over(searches, name, timeout_s=LONGEST_S):
     raise AssertionError(f"still {found.state}: {found.words}")
 
 
+@pytest.mark.study
 def test_search_is_visible_to_other_processes(lake, searches, tmp_path):
     name = searches.start(search(lake))
     elsewhere = Searches(tmp_path / "searches")
@@ -79,6 +80,7 @@ def test_cancelled_search_can_be_restarted(lake, searches):
     assert searches.progress(name).state in ("waiting", "running")
 
 
+@pytest.mark.study
 def test_two_searches_run_others_wait(lake, searches, tmp_path):
     folder = tmp_path / "searches"
     folder.mkdir(mode=0o700)

@@ -55,6 +55,7 @@ def test_lake_of_another_format_is_refused(tmp_path, monkeypatch):
     assert content(tmp_path) == before
 
 
+@pytest.mark.study
 def test_lake_is_looked_at_from_process_with_threads(tmp_path, monkeypatch):
     """Threads of ours, some of them in the middle of a read, and those that Delta's library started: a fork would inherit its locks."""
     lake_with(tmp_path / "lake", [verdict(0)])
@@ -107,6 +108,7 @@ def test_empty_lake_is_waited_for(tmp_path):
         writer.join()
 
 
+@pytest.mark.study
 def test_wait_for_empty_lake_ends(tmp_path):
     done = serve(tmp_path / "lake", "--wait", "1s")
     assert done.returncode == 2

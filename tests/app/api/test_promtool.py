@@ -30,6 +30,7 @@ def promtool(
     return done.returncode, sorted(done.stdout.splitlines()), done.stderr
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("kind", "arguments", "behind"),
     [

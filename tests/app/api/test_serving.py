@@ -56,6 +56,7 @@ def test_lake_without_verdicts_is_served(served):
     assert "up" in answer["data"]
 
 
+@pytest.mark.study
 def test_pages_do_not_wait_for_queries(api_lake, tmp_path):
     with serving(api_lake.root, tmp_path / "log", "--query-concurrency", "1") as server:
 

@@ -102,6 +102,7 @@ def differences(ours: dict[tuple, dict], theirs: dict[tuple, dict]) -> list[tupl
     ]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.spark
 @pytest.mark.usefixtures("spark")
 @pytest.mark.parametrize("name", NAMES)
@@ -130,6 +131,7 @@ def test_run_over_same_range_gives_same_verdicts(prometheus, admin_of, tmp_path,
     assert "throttled" in {row["cause"] for row in answer["windows"]}
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("reader", ["remote_read", "api"])
 def test_both_readers_give_the_same_verdict(prometheus, admin_of, reader):
     server, ends_ms = prometheus

@@ -169,6 +169,7 @@ def test_lake_written_later_becomes_visible(tmp_path):
     assert client.get("/-/ready").status_code == 200
 
 
+@pytest.mark.study
 @pytest.mark.long
 def test_serve_logs_why_it_is_unready(folder, tmp_path):
     """As an operator has it: the answer names the part, and the log says why."""

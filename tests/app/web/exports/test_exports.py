@@ -134,6 +134,7 @@ def test_verdict_exports_as_json(client, keys):
     assert (nothing.status_code, "No verdict" in nothing.text) == (404, True)
 
 
+@pytest.mark.study
 @pytest.mark.long
 def test_bundle_times_are_in_utc(client, keys):
     """Also for a browser that chose another time zone."""
@@ -148,6 +149,7 @@ def test_bundle_times_are_in_utc(client, keys):
     assert "UTC" in text
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.long
 @pytest.mark.parametrize("which", ["subscription", "query"])
 def test_exported_notebook_runs(client, keys, sample_lake, which, monkeypatch, tmp_path):

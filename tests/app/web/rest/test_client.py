@@ -52,6 +52,7 @@ def test_curl_lines_of_the_page_work(served):
         assert answer.json()["items"]
 
 
+@pytest.mark.study
 @pytest.mark.long
 def test_answers_are_compressed_on_request(served):
     answer = requests.get(
