@@ -216,7 +216,8 @@ def _faster(observed: Observed, ground: Ground, target_s: int) -> list[Recommend
     """Where more consumers cannot work at the same time, each has to be faster: the longest time a message may take."""
     capacity = ground.capacity
     active = observed.active(observed.subscription, observed.consumers(observed.subscription))
-    if capacity.msg_per_s is None or not active:
+    # Consumers that were seen to process nothing have no time per message that could be shortened.
+    if not capacity.msg_per_s or not active:
         return []
     arrivals = ground.arrivals.msg_per_s
     wanted = arrivals + float(observed.backlog_entries[-1]) * observed.messages_per_entry / target_s

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from tests.models.diagnosis.test_counterfactual import observed as observed_with_history
@@ -15,6 +17,7 @@ from tests.models.throttling.replay.samples import (
 from throttlescope.models.recommendation import advise
 from throttlescope.models.recommendation.smallest import drains, round_up, smallest_consumers, smallest_limit
 from throttlescope.models.throttling.replay import parse_change, read_observed, replay
+from throttlescope.models.throttling.replay.ground import Ground
 
 pytestmark = pytest.mark.long
 
@@ -91,6 +94,20 @@ def test_single_active_consumer_must_be_faster(tmp_path):
     # 300 msg/s and a backlog of 60,000 in half an hour: 333 msg/s, 3 ms each.
     assert only.change in ("processing_ms=3", "processing_ms=2.7")
     assert only.latest_drain_s is not None
+
+
+def test_consumer_that_processes_nothing_gets_no_time(tmp_path):
+    """It was seen at its limit with no message in all that time: no time per message can be named, and nothing is divided by it."""
+    alone = SLOW | {"type": "Exclusive", "consumers": 1, "processing_ms": 5}
+    window = observed(tmp_path, limits=[], subscriptions=[alone], producers=PUBLISH_300)
+    ground = Ground(window, window)
+    ground.observed_capacities.update(
+        {
+            name: replace(found, msg_per_s=0.0, low_msg_per_s=0.0, high_msg_per_s=0.0)
+            for name, found in ground.observed_capacities.items()
+        }
+    )
+    assert advise(window, ground=ground).recommendations == ()
 
 
 def test_both_are_advised_if_needed(tmp_path):
