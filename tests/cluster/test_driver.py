@@ -100,6 +100,7 @@ def of_two_fleets(folder: Path, names: Sequence[str]) -> list[dict[str, Read]]:
     return found
 
 
+@pytest.mark.study
 def test_diagnosis_driver_data_ignores_fleet_size(tmp_path, spark, monkeypatch):
     """What the driver reads grows with the faults, not with the fleet."""
     monkeypatch.setattr("throttlescope.app.pipeline.spark_session.IN_PROCESS_MINUTES", -1)

@@ -64,6 +64,7 @@ def test_readers_beside_two_writers_see_whole_versions(tmp_path):
     assert line.tally["versions written meanwhile"] > 3
 
 
+@pytest.mark.study
 @pytest.mark.long
 def test_damage_is_named_and_repaired(tmp_path):
     """Or its rows are named as lost."""

@@ -31,6 +31,7 @@ def test_spark_gives_what_threads_give(spark):
             assert mine == wanted, one.piece
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("data", range(6))
 def test_shards_and_spans_equal_one_evaluation(data):
     series = lake_pairs.raw_data_of(0, data)

@@ -77,6 +77,7 @@ QUERIES = (
 )
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("query", QUERIES)
 @pytest.mark.parametrize("method", ["GET", "POST"])
 def test_instant_queries_match_prometheus(prometheus, served, query, method):
@@ -86,6 +87,7 @@ def test_instant_queries_match_prometheus(prometheus, served, query, method):
         assert ours[0] == 200
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("query", [query for query in QUERIES if "[1h]" not in query and '"a' not in query])
 def test_range_queries_match_prometheus(prometheus, served, query):
     if query == f"{BACKLOG}[2m]":

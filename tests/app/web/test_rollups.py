@@ -229,6 +229,7 @@ def cells(lanes) -> dict:
     }
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.long
 @pytest.mark.parametrize("address", PLACES, ids=lambda address: f"{address.by} {address.name}")
 @pytest.mark.parametrize(

@@ -107,6 +107,7 @@ def place(row: dict) -> tuple:
     return (*(row[name] for name in SubscriptionKey._fields), row["window_start_ms"])
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.long
 @pytest.mark.parametrize(
     ("length", "every", "files_each"), [(5, 5, 1), (5, 1, 1), (30, 10, 1), (90, 30, 1), (5, 5, 3), (5, 1, 3)]

@@ -54,6 +54,7 @@ print(json.dumps({"lost": lost, "last": last}))
 """
 
 
+@pytest.mark.study
 @pytest.mark.long
 def test_two_processes_and_a_compaction_lose_nothing(tmp_path):
     lake = Lake(tmp_path)

@@ -68,6 +68,7 @@ def test_the_flow_drains_as_the_simulator_does(settings):
             assert one.drain_s == pytest.approx(other.drain_s, rel=0.06, abs=15)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.long
 @pytest.mark.parametrize(
     "settings",

@@ -95,6 +95,7 @@ def test_the_simulators_own_drain_is_predicted(played, name):
     assert answer.as_is.fitted.held_by == expected
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", CASES)
 def test_arrivals_are_recovered(played, name):
     whole, observed = played(name)
@@ -111,6 +112,7 @@ def test_capacity_is_recovered_when_consumers_limit(played, name):
     assert (found.seen, found.msg_per_s) == ("saturated", pytest.approx(200, rel=0.02))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", [name for name, case in CASES.items() if not case[3]])
 def test_capacity_is_unknown_when_limit_binds(played, name):
     answer = replay(played(name)[1], parse_change(["subscription.msg=none"]), drained_below_entries=BELOW)
