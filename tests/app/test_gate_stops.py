@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
+import pyarrow as pa
 import pytest
 
 from tests.app.commands import throttlescope
@@ -17,10 +18,10 @@ from throttlescope.ingest.core.labels import LabelMapping, normalise
 from throttlescope.ingest.core.times import BLOCK_MS, date_of, format_time
 from throttlescope.ingest.lake import Lake
 from throttlescope.ingest.quality import samples
-from throttlescope.models.diagnosis import apply
+from throttlescope.models.diagnosis.fleet import full_rules
 from throttlescope.transforms import signals
 
-pytestmark = [pytest.mark.spark, pytest.mark.long, pytest.mark.usefixtures("spark")]
+pytestmark = pytest.mark.long
 
 SLOW = "slow-small"
 FOLLOWING = ("verdicts", "verdict_latest", "episodes", "forecasts", "anomalies")
@@ -37,26 +38,22 @@ def missing_column(patch):
 
 def negative_use(patch):
     """Signals that were computed wrong, as no broker's samples make them."""
-    right = signals.with_broker_use
-
-    def wrong(minutes):
-        from pyspark.sql import functions as F
-
-        return right(minutes).withColumn("rho_topic_msg", F.lit(-1.0))
-
-    patch.setattr(signals, "with_broker_use", wrong)
+    right = signals.signals_of
+    patch.setattr(signals, "signals_of", lambda minutes: filled(right(minutes), "rho_topic_msg", -1.0))
 
 
 def confidence_above_one(patch):
     """Verdicts that are surer than sure."""
-    right = apply.judge_left
+    right = full_rules.judge_share
+    patch.setattr(full_rules, "judge_share", lambda *given: filled(right(*given), "confidence", 2.0))
 
-    def wrong(*arguments):
-        from pyspark.sql import functions as F
 
-        return right(*arguments).withColumn("confidence", F.lit(2.0))
-
-    patch.setattr(apply, "judge_left", wrong)
+def filled(rows, column, value):
+    """A table with one value in all rows of a column."""
+    at = rows.schema.get_field_index(column)
+    return rows.set_column(
+        at, rows.schema.field(at), pa.array([value] * rows.num_rows, rows.schema.field(at).type)
+    )
 
 
 def diagnose(lake, span, *arguments):
