@@ -1,7 +1,7 @@
 """The name of a subscription, or of a replicator, as a user writes it.
 
 In: ``persistent://tenant/ns/topic[-partition-N]#sub`` or ``persistent://tenant/ns/topic[-partition-N]@cluster``. Out: its parts, and
-back. Of a scalable topic ``topic://tenant/ns/topic[-segment-N]#sub``, or the name that the broker has for a segment.
+back. Tables print a subscription without ``persistent://``, and it is read so too. Of a scalable topic ``topic://tenant/ns/topic[-segment-N]#sub``, or the name that the broker has for a segment.
 
 A replicator reads a topic for another cluster. The broker keeps its position as a cursor named ``pulsar.repl.<cluster>`` and
 refuses subscriptions of such a name, so every table has a replicator as the subscription of that name: no column is its own.
@@ -33,6 +33,8 @@ RE2_REPLICATOR = REPLICATOR_PREFIX.replace(".", "[.]") + ".+"
 
 _TOPIC = r"(?P<topic>[a-z-]+://[^/]+/[^/]+/.+?)(?:-(?P<part>partition|segment)-(?P<partition>[0-9]{1,10}))?"
 _NAME = re.compile(_TOPIC + "#(?P<subscription>.+)", re.DOTALL)
+# A scheme with a slash missing is a mistake, not a tenant.
+_WITHOUT_SCHEME = re.compile("(?![a-z-]+:/)[^/#]+/[^/#]+/[^/#]+#.+", re.DOTALL)
 # A topic's own name may have an @, the name of a cluster may not.
 _WHOLE_TOPIC = re.compile(_TOPIC, re.DOTALL)
 _REPLICATOR = re.compile(_TOPIC + "@(?P<cluster>[^@/#]+)", re.DOTALL)
@@ -101,8 +103,11 @@ class SubscriptionName:
         ------
         InputError
             It is not written so.
+
+        >>> str(SubscriptionName.of("acme/shop/orders-partition-2#billing"))
+        'persistent://acme/shop/orders-partition-2#billing'
         """
-        found = _NAME.fullmatch(text)
+        found = _NAME.fullmatch(f"persistent://{text}" if _WITHOUT_SCHEME.fullmatch(text) else text)
         if found is not None:
             subscription = found["subscription"]
         elif (found := _REPLICATOR.fullmatch(text)) is not None:
@@ -111,7 +116,7 @@ class SubscriptionName:
             raise InputError(
                 "A subscription cannot be read",
                 got=text or "nothing",
-                expected="persistent://tenant/ns/topic[-partition-N]#sub, topic://tenant/ns/topic[-segment-N]#sub for a scalable topic, "
+                expected="[persistent://]tenant/ns/topic[-partition-N]#sub, topic://tenant/ns/topic[-segment-N]#sub for a scalable topic, "
                 "or ...topic[-partition-N]@cluster for a replicator",
             )
         topic, partition = _parts(found)
