@@ -103,7 +103,7 @@ SubscriptionFilter = Annotated[
     typer.Option(
         "--subscription",
         metavar="TOPIC#SUB",
-        help="Only this subscription, as persistent://tenant/ns/topic[-partition-N]#sub.",
+        help="Only this subscription, as persistent://tenant/ns/topic[-partition-N]#sub; persistent:// may be left out.",
     ),
 ]
 AsOf = Annotated[

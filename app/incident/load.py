@@ -14,6 +14,7 @@ from throttlescope.app.incident import selection
 from throttlescope.app.incident.admin_answers import AdminAnswers, about, answers_of
 from throttlescope.app.incident.selection import IncidentSelection
 from throttlescope.app.queries.episodes import EpisodeFilter, read_episodes
+from throttlescope.app.queries.subscriptions import check_subscription
 from throttlescope.ingest.core.errors import InputError
 from throttlescope.ingest.core.subscription_name import SubscriptionName
 from throttlescope.ingest.core.times import DAY_MS, MINUTE_MS, format_time
@@ -122,7 +123,10 @@ def read_incident(lake: Lake, selected: IncidentSelection) -> Incident:
         [*SubscriptionKey._fields, "window_start_ms", "window_end_ms", "cause", "limiter", "backlog_entries"],
     )  # fmt: skip
     limited = source.read("limits", where, None)
-    keys = selection.one_cluster(_keys(seen, verdict_rows, limited), selected)
+    keys = _keys(seen, verdict_rows, limited)
+    if not keys:
+        check_subscription(lake, selected.subscription)
+    keys = selection.one_cluster(keys, selected)
     cluster = keys[0].cluster
     source = _Source(lake, versions, cluster)
     episodes = _episodes(lake, selected, cluster) if seen.num_rows else []

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow.compute as pc
 
 from throttlescope.app.pipeline.events import SILENT, Progress
+from throttlescope.app.queries.subscriptions import check_subscription
 from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
 from throttlescope.ingest.core.errors import InputError
 from throttlescope.ingest.core.subscription_name import SubscriptionName
@@ -65,9 +66,16 @@ def list_episodes(lake: Lake, wanted: EpisodeFilter, *, incidents: bool, by: str
     Raises
     ------
     InputError
-        Roll-ups of incidents were requested, or as :func:`read_episodes`.
+        Roll-ups of incidents were requested, the lake does not have the subscription, or as :func:`read_episodes`.
     """
     check_listing(incidents=incidents, by=by)
+    listing = _listing(lake, wanted, incidents=incidents, by=by)
+    if not listing.rows and wanted.subscription is not None:
+        check_subscription(lake, wanted.subscription)
+    return listing
+
+
+def _listing(lake: Lake, wanted: EpisodeFilter, *, incidents: bool, by: str | None) -> EpisodeListing:
     if by is not None:
         return EpisodeListing("rollups", read_rollups(lake, wanted, by), by)
     if incidents:

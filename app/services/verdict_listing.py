@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from throttlescope.app.queries.backlog_ages import with_ages
 from throttlescope.app.queries.consumers import read_slowest
+from throttlescope.app.queries.subscriptions import check_subscription
 from throttlescope.app.queries.verdicts import VerdictFilter, read_summary, read_verdicts
 from throttlescope.models.diagnosis.partitions import over_partitions
 
@@ -40,8 +41,15 @@ def list_verdicts(lake: Lake, wanted: VerdictFilter, shape: str) -> VerdictListi
     Raises
     ------
     InputError
-        There is no verdict in the lake, or the filter is not understood.
+        There is no verdict in the lake, the filter is not understood, or the lake does not have its subscription.
     """
+    listing = _listing(lake, wanted, shape)
+    if not listing.rows and wanted.subscription is not None:
+        check_subscription(lake, wanted.subscription)
+    return listing
+
+
+def _listing(lake: Lake, wanted: VerdictFilter, shape: str) -> VerdictListing:
     newest = replace(wanted, latest=True)
     if shape == "partitions":
         return VerdictListing(shape, over_partitions(read_verdicts(lake, newest)), list)

@@ -1,7 +1,7 @@
 """The name of a subscription, or of a replicator, as a user writes it.
 
 In: ``persistent://tenant/ns/topic[-partition-N]#sub`` or ``persistent://tenant/ns/topic[-partition-N]@cluster``. Out: its parts, and
-back. Of a scalable topic ``topic://tenant/ns/topic[-segment-N]#sub``, or the name that the broker has for a segment.
+back. Tables print a subscription without ``persistent://``, and it is read so too. Of a scalable topic ``topic://tenant/ns/topic[-segment-N]#sub``, or the name that the broker has for a segment.
 
 A replicator reads a topic for another cluster. The broker keeps its position as a cursor named ``pulsar.repl.<cluster>`` and
 refuses subscriptions of such a name, so every table has a replicator as the subscription of that name: no column is its own.
@@ -9,9 +9,10 @@ refuses subscriptions of such a name, so every table has a replicator as the sub
 
 from __future__ import annotations
 
+import difflib
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 
 from throttlescope.ingest.core.errors import InputError
 from throttlescope.ingest.core.labels import topic_and_partition
@@ -32,9 +33,14 @@ RE2_REPLICATOR = REPLICATOR_PREFIX.replace(".", "[.]") + ".+"
 
 _TOPIC = r"(?P<topic>[a-z-]+://[^/]+/[^/]+/.+?)(?:-(?P<part>partition|segment)-(?P<partition>[0-9]{1,10}))?"
 _NAME = re.compile(_TOPIC + "#(?P<subscription>.+)", re.DOTALL)
+# A scheme with a slash missing is a mistake, not a tenant.
+_WITHOUT_SCHEME = re.compile("(?![a-z-]+:/)[^/#]+/[^/#]+/[^/#]+#.+", re.DOTALL)
 # A topic's own name may have an @, the name of a cluster may not.
 _WHOLE_TOPIC = re.compile(_TOPIC, re.DOTALL)
 _REPLICATOR = re.compile(_TOPIC + "@(?P<cluster>[^@/#]+)", re.DOTALL)
+
+#: Names that a misspelt one is compared with: each takes tens of microseconds.
+_MOST_COMPARED = 5_000
 
 
 def remote_cluster(subscription: str) -> str | None:
@@ -97,8 +103,11 @@ class SubscriptionName:
         ------
         InputError
             It is not written so.
+
+        >>> str(SubscriptionName.of("acme/shop/orders-partition-2#billing"))
+        'persistent://acme/shop/orders-partition-2#billing'
         """
-        found = _NAME.fullmatch(text)
+        found = _NAME.fullmatch(f"persistent://{text}" if _WITHOUT_SCHEME.fullmatch(text) else text)
         if found is not None:
             subscription = found["subscription"]
         elif (found := _REPLICATOR.fullmatch(text)) is not None:
@@ -107,7 +116,7 @@ class SubscriptionName:
             raise InputError(
                 "A subscription cannot be read",
                 got=text or "nothing",
-                expected="persistent://tenant/ns/topic[-partition-N]#sub, topic://tenant/ns/topic[-segment-N]#sub for a scalable topic, "
+                expected="[persistent://]tenant/ns/topic[-partition-N]#sub, topic://tenant/ns/topic[-segment-N]#sub for a scalable topic, "
                 "or ...topic[-partition-N]@cluster for a replicator",
             )
         topic, partition = _parts(found)
@@ -115,6 +124,30 @@ class SubscriptionName:
 
     def __str__(self) -> str:
         return subscription_text(self.topic, self.partition, self.subscription)
+
+    def includes(self, other: SubscriptionName) -> bool:
+        """Whether the other is the same, or a partition of it."""
+        return (self.topic, self.subscription) == (other.topic, other.subscription) and (
+            self.partition in (None, other.partition)
+        )
+
+
+def unknown_subscription(name: SubscriptionName, known: Iterable[SubscriptionName]) -> InputError:
+    """The error for a name that a lake does not have; it suggests the nearest of the names that the lake has.
+
+    >>> billing = SubscriptionName.of("persistent://acme/shop/orders-partition-2#billing")
+    >>> unknown_subscription(SubscriptionName.of("persistent://acme/shop/orders#biling"), [billing]).fix
+    'did you mean persistent://acme/shop/orders#billing?'
+    """
+    names = {str(one if name.partition is not None else replace(one, partition=None)) for one in known}
+    if len(names) > _MOST_COMPARED:
+        names = {other for other in names if name.topic in other or other.endswith(f"#{name.subscription}")}
+    near = difflib.get_close_matches(str(name), sorted(names)[:_MOST_COMPARED], 1, cutoff=0.7)
+    return InputError(
+        "No backlog of this subscription is in the lake",
+        got=str(name),
+        fix=f"did you mean {near[0]}?" if near else "see throttlescope verdicts for what there is",
+    )
 
 
 def topic_parts(text: str) -> tuple[str, int | None]:

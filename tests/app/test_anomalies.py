@@ -100,7 +100,7 @@ def test_no_anomalies_is_a_success(folder):
     ("flags", "words"),
     [
         (["--zone", "Berlin"], "no such time zone"),
-        (["--subscription", "orders"], "expected persistent://"),
+        (["--subscription", "orders"], "expected [persistent://]"),
         (["--subscription", BILLING.replace("billing", "nobody")], "no signals of it"),
         (["--cluster", "nowhere"], "no signals in this lake of nowhere"),
         (["--start", "yesterday"], "time cannot be read"),

@@ -71,6 +71,27 @@ def test_filters_select_episodes(lake, options, partitions):
     assert [row["partition"] for row in json.loads(done.out)] == partitions
 
 
+@pytest.mark.parametrize("options", [(), ("--incidents",), ("--by", "topic")])
+def test_unknown_subscription_is_refused(lake, options):
+    arguments = (
+        "episodes",
+        "--lake",
+        lake.root,
+        "--subscription",
+        NAME.replace("billing", "biling"),
+        *options,
+    )
+    done = throttlescope(*arguments)
+    assert (done.code, done.out) == (2, "")
+    assert f"did you mean {NAME}?" in done.line
+
+
+def test_healthy_subscription_has_no_episodes(lake):
+    healthy = NAME.replace("partition-0", "partition-2")
+    done = throttlescope("episodes", "--lake", lake.root, "--format", "json", "--subscription", healthy)
+    assert (done.code, json.loads(done.out)) == (0, [])
+
+
 @pytest.mark.long
 def test_roll_up_names_the_worst_partition(lake):
     done = throttlescope("episodes", "--lake", lake.root, "--by", "topic")

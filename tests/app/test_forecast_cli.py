@@ -181,7 +181,7 @@ def test_stored_forecasts_are_judged_unchanged(tmp_path) -> None:
         (["--at", "2001-01-01"], "There are no signals at this time"),
         (["--cluster", "other"], "There are no signals of this cluster"),
         (["--subscription", "orders"], "A subscription cannot be read"),
-        (["--subscription", f"{TOPIC}#billling"], "No backlog of this subscription is in the lake"),
+        (["--subscription", f"{TOPIC}#billling"], f"did you mean {TOPIC}#billing?"),
     ],
 )
 def test_invalid_options_are_refused(lake, arguments, message) -> None:

@@ -313,7 +313,8 @@ def test_default_zip_name_describes_the_incident(lake, tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--subscription", "persistent://shop/web/nothing#x"], "no data of this subscription"),
+        (["--subscription", "persistent://shop/web/nothing#x"], "No backlog of this subscription"),
+        (["--subscription", BILLING[:-1]], f"did you mean {BILLING}?"),
         (["--subscription", "billing"], "cannot be read"),
         (["--subscription", "persistent://shop/web/twice#reader"], "everal clusters"),
         (["--subscription", BILLING, "--cluster", "elsewhere"], "no data of this subscription"),

@@ -4,6 +4,7 @@ import pytest
 
 from tests.app.lake_of_verdicts import FIVE, HOUR, healthy, lake_with, verdict
 from throttlescope.app.queries.verdicts import AGES, VerdictFilter, read_summary, read_verdicts
+from throttlescope.app.services.verdict_listing import list_verdicts
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.core.errors import InputError
 
@@ -68,13 +69,33 @@ def test_filters_select_matching_windows(lake, wanted, windows):
     ("wanted", "words"),
     [
         (VerdictFilter(cause="throtled"), "did you mean throttled"),
-        (VerdictFilter(subscription="orders#billing"), "expected persistent://"),
-        (VerdictFilter(subscription="persistent://acme/shop/orders"), "expected persistent://"),
+        (VerdictFilter(subscription="orders#billing"), r"expected \[persistent://"),
+        (VerdictFilter(subscription="persistent://acme/shop/orders"), r"expected \[persistent://"),
     ],
 )
 def test_invalid_filter_is_refused(lake, wanted, words):
     with pytest.raises(InputError, match=words):
         read_verdicts(lake, wanted)
+
+
+@pytest.mark.parametrize("shape", ["summary", "windows", "partitions"])
+@pytest.mark.parametrize(
+    ("name", "fix"),
+    [
+        ("acme/shop/orders#biling", "did you mean persistent://acme/shop/orders#billing"),
+        ("acme/shop/orders-partition-4#billing", "did you mean persistent://acme/shop/orders-partition-3#billing"),
+        ("else/where/entirely#x", "see throttlescope verdicts"),
+    ],
+)  # fmt: skip
+def test_unknown_subscription_names_the_nearest(lake, shape, name, fix):
+    with pytest.raises(InputError, match=f"No backlog of this subscription .* Fix: {fix}"):
+        list_verdicts(lake, VerdictFilter(subscription=name), shape)
+
+
+@pytest.mark.parametrize("other", [{"cause": "unknown"}, {"end_ms": HOUR}, {"cluster": "elsewhere"}])
+def test_known_subscription_may_have_no_row(lake, other):
+    wanted = VerdictFilter(subscription="persistent://acme/shop/orders#billing", **other)
+    assert list_verdicts(lake, wanted, "summary").rows == []
 
 
 def test_lake_without_verdicts_suggests_a_run(tmp_path):

@@ -323,7 +323,7 @@ def test_invalid_options_are_refused(lake, nothing_runs, options, words):
 @pytest.mark.parametrize(
     ("subscription", "words"),
     [
-        ("billing", "A subscription cannot be read; got billing; expected persistent://"),
+        ("billing", "A subscription cannot be read; got billing; expected [persistent://]"),
         (f"{TOPIC}#biling", f"No backlog of this subscription is in the lake; got {TOPIC}#biling. Fix: did you mean {SELECTOR}?"),
     ],
 )  # fmt: skip

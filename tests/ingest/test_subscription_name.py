@@ -32,7 +32,27 @@ def test_a_replicator_is_found_by_its_cursor_too():
     assert str(SubscriptionName.of(f"{_TOPIC}#pulsar.repl.west")) == f"{_TOPIC}@west"
 
 
-@pytest.mark.parametrize("text", ["", "orders#billing", _TOPIC, f"{_TOPIC}#", f"{_TOPIC}@"])
+@pytest.mark.parametrize(
+    ("text", "whole"),
+    [
+        ("acme/shop/orders#billing", f"{_TOPIC}#billing"),
+        ("acme/shop/orders-partition-3#billing", f"{_TOPIC}-partition-3#billing"),
+        ("acme/shop/orders#a/b#c@d", f"{_TOPIC}#a/b#c@d"),
+    ],
+)
+def test_a_name_may_lack_its_scheme(text, whole):
+    assert SubscriptionName.of(text) == SubscriptionName.of(whole)
+    assert str(SubscriptionName.of(text)) == whole
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "", "orders#billing", _TOPIC, f"{_TOPIC}#", f"{_TOPIC}@", "shop/orders#billing", "acme/east/shop/orders#billing",
+        "acme/shop/orders", "acme/shop/orders#", "acme//orders#billing", "/shop/orders#billing", "acme/shop/#billing",
+        "acme/shop/orders@west", "persistent:/shop/orders#billing", "//acme/shop/orders#billing",
+    ],
+)  # fmt: skip
 def test_other_texts_are_refused(text):
     with pytest.raises(InputError, match="cannot be read"):
         SubscriptionName.of(text)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow.compute as pc
 
+from throttlescope.app.queries.subscriptions import check_subscription
 from throttlescope.ingest.core.errors import InputError
 from throttlescope.ingest.core.subscription_name import SubscriptionName
 from throttlescope.ingest.core.times import BLOCK_MS, MINUTE_MS, format_time
@@ -22,7 +23,6 @@ from throttlescope.models.forecast.apply import (
     forecasts_of,
     policies_near,
 )
-from throttlescope.models.forecast.read import BACKLOG
 from throttlescope.models.forecast.trace import DRAINED_ENTRIES
 
 if TYPE_CHECKING:
@@ -79,7 +79,8 @@ def forecast_lake(
     if name is not None:
         rows = [row for row in rows if _fits(name, row)]
         if not rows:
-            _refuse_unknown(lake, name)
+            # A subscription without a backlog has no forecast.
+            check_subscription(lake, str(name))
     return rows, max(clusters.values())
 
 
@@ -169,20 +170,3 @@ def clusters_of(lake: Lake, cluster: str | None, at_ms: int | None) -> dict[str,
 
 def _fits(name: SubscriptionName, row: dict[str, Any]) -> bool:
     return row["subscription"] == name.subscription and name.partition in (None, row["partition"])
-
-
-def _refuse_unknown(lake: Lake, name: SubscriptionName) -> None:
-    """Nothing was forecast: say so only if there is no such subscription; one without a backlog has no forecast."""
-    labels = lake.read("series", columns=["labels"], where=pc.field("metric_name") == BACKLOG)["labels"]
-    known = [dict(one) for one in labels.to_pylist()]
-    here = [
-        one
-        for one in known
-        if one.get("topic") == name.topic and one.get("subscription") == name.subscription
-    ]
-    if not any(name.partition in (None, int(one.get("partition", -1))) for one in here):
-        raise InputError(
-            "No backlog of this subscription is in the lake",
-            got=str(name),
-            fix="see throttlescope verdicts for what there is",
-        )

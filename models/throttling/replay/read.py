@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
-
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from throttlescope.ingest.core.errors import InputError
 from throttlescope.ingest.core.metrics import BACKLOG_METRICS
-from throttlescope.ingest.core.subscription_name import SubscriptionName, with_cursor
+from throttlescope.ingest.core.subscription_name import SubscriptionName, unknown_subscription, with_cursor
 from throttlescope.ingest.core.times import block_start
 from throttlescope.ingest.lake import Lake
 from throttlescope.models.throttling.replay.admin import topic_facts
@@ -22,9 +20,6 @@ from throttlescope.models.throttling.replay.series import (
     series_of,
 )
 from throttlescope.transforms.promql.source import Series
-
-#: Names that a misspelt one is compared with: each takes tens of microseconds.
-_MOST_COMPARED = 5_000
 
 
 def newest_ms(lake: Lake, selector: str, cluster: str | None = None) -> int:
@@ -87,29 +82,27 @@ def _known(lake: Lake, name: SubscriptionName, cluster: str | None) -> list[dict
     if not found and clusters:
         raise InputError(f"{name} is in no such cluster", got=cluster, expected=" or ".join(clusters))
     if not found:
-        names = {
-            str(
-                SubscriptionName(
-                    row["labels"].get("topic", ""),
-                    int(row["labels"]["partition"]) if name.partition is not None and row["labels"]["partition"] != "-1" else None,
-                    row["labels"]["subscription"],
-                )
-            )
-            for row in _with_labels(catalogue)
-        }  # fmt: skip
-        if len(names) > _MOST_COMPARED:
-            names = {
-                other for other in names if name.topic in other or other.endswith(f"#{name.subscription}")
-            }
-        near = difflib.get_close_matches(str(name), sorted(names)[:_MOST_COMPARED], 1, cutoff=0.7)
-        raise InputError(
-            "No backlog of this subscription is in the lake",
-            got=str(name),
-            fix=f"did you mean {near[0]}?" if near else "see throttlescope verdicts for what there is",
-        )
+        raise unknown_subscription(name, _names(catalogue))
     if len(clusters) > 1 and cluster is None:
         raise InputError(f"Several clusters have {name}", got=", ".join(clusters), fix="name the cluster")
     return found
+
+
+def subscriptions_with_backlog(lake: Lake) -> set[SubscriptionName]:
+    """Every partition of a subscription, and every replicator, that has a series of its backlog."""
+    return _names(lake.read("series", where=pc.field("metric_name").isin(BACKLOG_METRICS)))
+
+
+def _names(catalogue: pa.Table) -> set[SubscriptionName]:
+    labels = [row["labels"] for row in _with_labels(catalogue)]
+    return {
+        SubscriptionName(
+            one.get("topic", ""),
+            None if one["partition"] == "-1" else int(one["partition"]),
+            one["subscription"],
+        )
+        for one in labels
+    }
 
 
 def _with_labels(catalogue: pa.Table) -> list[dict]:

@@ -150,7 +150,7 @@ def test_report_is_that_of_the_command(seen):
     [
         (6, ("There is no such subscription in this lake", f"Fix: use one such as {SELECTOR}")),
         (7, ("There is no such subscription in this lake", f"Fix: use one such as {SELECTOR}")),
-        (8, ("A subscription cannot be read; got orders; expected persistent://",)),
+        (8, ("A subscription cannot be read; got orders; expected [persistent://]",)),
         (9, ("PromQL cannot be read at line 1, column 9",)),
         (10, ("There is no such cause", "did you mean throttled?")),
         (11, ("out of range; got 100000; expected 1 to 200",)),

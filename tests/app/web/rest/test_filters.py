@@ -103,7 +103,7 @@ REFUSED = [
     ("verdicts", {"min_confidence": "nan"}, "min_confidence", "a number"),
     ("verdicts", {"min_confidence": "2"}, "min_confidence", "less than or equal"),
     ("verdicts", {"partition": "-2"}, "partition", "greater than or equal"),
-    ("verdicts", {"selector": "billing"}, "selector", "persistent://tenant/ns/topic"),
+    ("verdicts", {"selector": "billing"}, "selector", "[persistent://]tenant/ns/topic"),
     ("verdicts", {"selector": f"{FEED}#a", "subscription": "a"}, "selector", "leave selector or subscription out"),
     ("episodes", {"open_only": "yes"}, "open_only", "true or false"),
     ("incidents", {"kind": "brokr"}, "kind", "did you mean broker?"),
