@@ -230,6 +230,7 @@ def test_documentation_pictures_match_the_pages(demo: tuple[Path, str], tmp_path
     assert {name: share for name, share in differ.items() if share > MOST_DIFFERENT} == {}
 
 
+@pytest.mark.study
 @needs_chromium
 def test_chinese_pages_have_no_english_words(demo: tuple[Path, str]) -> None:
     """Findings say where, which words and in what text."""

@@ -36,6 +36,7 @@ print(answered, compiled() - before)
 """
 
 
+@pytest.mark.study
 @pytest.mark.long
 def test_later_queries_compile_nothing():
     """300 random queries in a process of their own: what a test before this one has called does not count."""

@@ -105,6 +105,7 @@ def test_versions_are_listed_newest_first(site):
     assert not list(site.glob(".building-*"))
 
 
+@pytest.mark.study
 @pytest.mark.browser
 @needs_chromium
 def test_reader_searches_and_switches_versions(site):

@@ -211,6 +211,7 @@ def test_samples_that_are_none(copy: Path) -> None:
             read_recording(copy)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.long
 @pytest.mark.parametrize(
     ("labels", "times", "words"),

@@ -150,6 +150,7 @@ def test_the_web_app_reads_it(object_store, lakes):
     assert found[0][0] > 0
 
 
+@pytest.mark.study
 def test_serve_answers_from_it(object_store, lakes, tmp_path):
     """Workers are forked: what reaches the store is made behind the fork, or it would hang here."""
     with serving(lakes[1], tmp_path / "serve.log") as served:

@@ -40,6 +40,7 @@ print(in_lake, rows, hits, misses)
 """
 
 
+@pytest.mark.study
 @pytest.mark.long
 def test_tasks_compile_nothing_afterwards(tmp_path):
     environment = os.environ | {"THROTTLESCOPE_CACHE": str(tmp_path)}

@@ -74,6 +74,7 @@ def test_lake_snapshots_are_counted(tmp_path):
     assert "# TYPE throttlescope_http_requests_total counter" in text
 
 
+@pytest.mark.study
 @pytest.mark.long
 def test_all_workers_count_together(tmp_path):
     """Each connection goes to whichever worker is free; one of them returns the sum."""

@@ -65,6 +65,7 @@ def test_search_leads_to_subscription_and_cause(monitored):
     assert page.input_value("#subscriptions-search") == "billing"
 
 
+@pytest.mark.study
 def test_enter_opens_the_focused_row(monitored):
     page = monitored.open("/subscriptions?q=ledger")
     wait_for_rows(page, 1)
@@ -127,6 +128,7 @@ def _settled_box(page, locator, tries=50):
     raise AssertionError("the page does not come to rest")
 
 
+@pytest.mark.study
 def test_zoom_applies_to_all_charts(monitored):
     """A click on the ribbon opens the window at that time."""
     page = monitored.open(
@@ -154,6 +156,7 @@ def test_zoom_applies_to_all_charts(monitored):
     assert "at=2026-11-20T01%3A02%3A00Z" in page.url
 
 
+@pytest.mark.study
 def test_promql_is_copied_unchanged(monitored):
     page = monitored.open(
         "/subscription?cluster=sample-east&topic=persistent%3A%2F%2Fshop%2Fcheckout%2Forders&partition=-1&subscription=billing"

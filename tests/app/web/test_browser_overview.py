@@ -40,6 +40,7 @@ def test_worst_cause_is_one_key_away(monitored):
     page.wait_for_selector("#answer")
 
 
+@pytest.mark.study
 def test_bar_opens_its_moment_and_cause(monitored):
     page = monitored.open("/")
     page.wait_for_selector("#overview-timeline .barlayer .point")

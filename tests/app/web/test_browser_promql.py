@@ -76,6 +76,7 @@ def test_query_is_completed_and_run_by_keyboard(monitored):
     assert page.input_value("#promql-query").endswith("}"), "suggestions are typed, so they can be undone"
 
 
+@pytest.mark.study
 def test_escape_closes_the_suggestions(monitored):
     """A hostile label value is inserted as text."""
     page = monitored.open("/promql")
@@ -117,6 +118,7 @@ def test_links_restore_query_tab_and_times(monitored):
     page.wait_for_selector("#promql-graph")
 
 
+@pytest.mark.study
 def test_times_are_local_and_links_utc(browser, address):
     monitored = MonitoredPage(browser, address, timezone_id="Europe/Berlin")
     monitored.context.add_cookies([{"name": "throttlescope-zone", "value": "Europe/Berlin", "url": address}])
@@ -140,6 +142,7 @@ def test_times_are_local_and_links_utc(browser, address):
     monitored.close_and_check()
 
 
+@pytest.mark.study
 def test_empty_query_suggests_recent_queries(monitored):
     page = monitored.open("/promql")
     page.wait_for_selector(".promql-examples")
@@ -195,6 +198,7 @@ def test_completion_context_is_found_from_text(completion_context, typed, kind, 
 ENDLESS = " + ".join(f"sum(quantile_over_time(0.{n}, {BACKLOG}[2h:1s]))" for n in range(30, 80))
 
 
+@pytest.mark.study
 def test_cancelled_query_stops_on_server(monitored):
     page = monitored.open(f"/promql?{RANGE}&tab=graph&step=1s")
     page.wait_for_selector(".promql-examples")
@@ -211,6 +215,7 @@ def test_cancelled_query_stops_on_server(monitored):
     page.wait_for_selector(".promql-said")
 
 
+@pytest.mark.study
 def test_leaving_the_page_ends_its_query(monitored):
     page = monitored.open(f"/promql?query={quote(ENDLESS)}&{RANGE}&tab=graph&step=1s")
     page.wait_for_selector(".cancel-button:visible")
@@ -220,6 +225,7 @@ def test_leaving_the_page_ends_its_query(monitored):
     page.wait_for_selector(".promql-said")
 
 
+@pytest.mark.study
 def test_text_typed_while_loading_stays(monitored):
     page = monitored.page
     pending = []

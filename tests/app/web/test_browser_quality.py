@@ -45,6 +45,7 @@ def test_every_part_opens_and_fits_the_screen(monitored, path):
     assert "could not be built" not in page.inner_text("#page")
 
 
+@pytest.mark.study
 def test_a_run_opens_and_back_closes_it(monitored):
     page = monitored.open("/data")
     page.click(f"a[title='{GATED}'] >> nth=0")
@@ -57,6 +58,7 @@ def test_a_run_opens_and_back_closes_it(monitored):
     assert page.url.endswith("/data?tab=gates")
 
 
+@pytest.mark.study
 def test_a_past_verdict_is_searched_and_opened(monitored):
     page = monitored.open("/data?tab=verdict")
     page.wait_for_selector("text=Which subscription?")
@@ -93,6 +95,7 @@ def test_anomaly_opens_with_chart_and_link(monitored):
     assert "from=2026-10-09T04" in page.url
 
 
+@pytest.mark.study
 def test_accuracy_page_selects_recording_set(monitored):
     page = monitored.open("/method")
     page.wait_for_selector("#method-confusion .heatmaplayer image, #method-confusion .hm")

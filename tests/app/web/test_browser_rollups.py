@@ -58,6 +58,7 @@ def test_rollup_is_found_opened_and_shifted(monitored):
     assert page.input_value("#rollups-search") == "web east"
 
 
+@pytest.mark.study
 def test_rollup_is_accessible_and_fits_phone(monitored):
     page = monitored.open(FEED)
     page.wait_for_selector("#rollups-heat .annotation-text")
@@ -78,6 +79,7 @@ def monitored_limits(browser, tmp_path_factory):
         monitored.close_and_check()
 
 
+@pytest.mark.study
 def test_limit_opens_with_its_records(monitored_limits):
     """The winning record and the hidden ones."""
     page = monitored_limits.open("/limits")

@@ -32,6 +32,7 @@ def test_j_k_and_enter_navigate_table(monitored):
     assert name in page.inner_text("h1")
 
 
+@pytest.mark.study
 def test_j_and_k_focus_links_without_grid(monitored):
     page = monitored.open("/")
     page.wait_for_selector(".plain-table .row-link")
@@ -43,6 +44,7 @@ def test_j_and_k_focus_links_without_grid(monitored):
     assert page.evaluate("document.activeElement.href") == first
 
 
+@pytest.mark.study
 def test_brackets_shift_the_window_by_its_length(monitored):
     page = monitored.open(BILLING + "&from=2026-11-20T01:00:00Z&to=2026-11-20T02:00:00Z")
     page.wait_for_selector(".range-words:has-text('01:00:00 to 02:00:00')")
@@ -52,6 +54,7 @@ def test_brackets_shift_the_window_by_its_length(monitored):
     page.wait_for_selector(".range-words:has-text('01:00:00 to 02:00:00')")
 
 
+@pytest.mark.study
 def test_shortcuts_are_text_in_input_fields(monitored):
     page = monitored.open()
     page.wait_for_selector("#subscriptions-cards .card")
@@ -61,6 +64,7 @@ def test_shortcuts_are_text_in_input_fields(monitored):
     assert not page.evaluate("document.getElementById('keys-help').open")
 
 
+@pytest.mark.study
 def test_help_opens_and_closes(monitored):
     page = monitored.open("/")
     page.wait_for_selector(".card")
@@ -109,6 +113,7 @@ def test_unreachable_server_is_reported_and_retried(browser, address):
     monitored.context.close()
 
 
+@pytest.mark.study
 def test_a_slow_answer_can_be_cancelled(browser, address):
     monitored = MonitoredPage(browser, address)
     page = monitored.page
@@ -121,6 +126,7 @@ def test_a_slow_answer_can_be_cancelled(browser, address):
     monitored.context.close()
 
 
+@pytest.mark.study
 def test_a_chart_is_saved_as_a_picture(monitored):
     page = monitored.open(BILLING)
     page.wait_for_selector(".js-plotly-plot .xtick text")

@@ -42,6 +42,7 @@ def requests_of(page) -> list[str]:
     return seen
 
 
+@pytest.mark.study
 def test_double_click_resets_a_linked_zoom(monitored):
     page = monitored.open(BILLING + ZOOM)
     page.wait_for_selector(".js-plotly-plot .xtick text")
@@ -62,6 +63,7 @@ def test_double_click_resets_a_linked_zoom(monitored):
     assert not seen, "a zoom asks the server nothing"
 
 
+@pytest.mark.study
 def test_zoom_survives_a_reload(monitored):
     """It is written to the address."""
     page = monitored.open(BILLING)
@@ -114,6 +116,7 @@ def test_windows_load_on_scroll_and_open(monitored):
     page.wait_for_selector(".answer-newest")
 
 
+@pytest.mark.study
 def test_pictures_of_evidence_are_drawn_and_described(monitored):
     page = monitored.open(BILLING)
     page.wait_for_selector("img.sparkline")
@@ -123,6 +126,7 @@ def test_pictures_of_evidence_are_drawn_and_described(monitored):
     assert page.get_attribute(".promql a >> nth=0", "href").startswith("/promql?query=sum%20by")
 
 
+@pytest.mark.study
 @pytest.mark.long
 def test_failed_advice_is_kept_for_window(monitored):
     """It survives a reload, and another window does not show it."""

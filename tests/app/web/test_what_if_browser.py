@@ -62,6 +62,7 @@ def test_dragged_slider_updates_field_address_table(monitored):
     page.wait_for_function("() => document.querySelector('.what-if-field input').value === ''")
 
 
+@pytest.mark.study
 def test_typed_value_moves_slider(monitored):
     """An invalid value is explained."""
     page = monitored.open(ADDRESS.href())
@@ -84,6 +85,7 @@ def test_typed_value_moves_slider(monitored):
     page.wait_for_function("() => !location.search.includes('run=')")
 
 
+@pytest.mark.study
 def test_search_survives_reload(monitored):
     """Its answer becomes a run."""
     page = monitored.open(ADDRESS.href())

@@ -119,6 +119,7 @@ def test_spark_writes_what_this_process_finds(spark, lake):
     assert stored(lake) == in_order([before, *rows])
 
 
+@pytest.mark.study
 @pytest.mark.long
 def test_continued_anomaly_stays_one_row(spark, tmp_path):
     one, other = (

@@ -78,6 +78,7 @@ def test_next_run_continues_open_episode(spark, tmp_path):
     assert [row["state"] for row in stored(lake)] == ["drained", "drained"]
 
 
+@pytest.mark.study
 @pytest.mark.long
 def test_long_episode_continues_from_midnight(spark, tmp_path):
     entries = [5] * (20 * 60) + [100 + i for i in range(1, 32 * 60)] + [5] * 121

@@ -42,6 +42,7 @@ def begun_ms(name):
     return state["start_ms"], cause["cause"], cause["limiter"]
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("name", NAMES[:-1])
 def test_a_backlog_began_with_its_cause(found, name):
     rows = [row for row in found if row["cluster"] == name]

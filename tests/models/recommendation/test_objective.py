@@ -150,6 +150,7 @@ def test_own_age_precedes_the_topics():
 # -- service ----------------------------------------------------------------------------------
 
 
+@pytest.mark.study
 @pytest.mark.long
 def test_service_equals_twin_below_limit(tmp_path):
     fast, slow = (ground(tmp_path / one, one) for one in ("kernel", "twin"))

@@ -90,6 +90,7 @@ def test_two_processes_and_a_compaction_lose_nothing(tmp_path):
     assert sum(one["lost"] for one in told.values()) > 0
 
 
+@pytest.mark.study
 @pytest.mark.long
 def test_readers_see_whole_versions_during_upkeep(tmp_path):
     """During rewrites, compactions and vacuums."""

@@ -158,6 +158,7 @@ def test_a_looser_limit_never_drains_later(played):
     assert drains[0][0] > drains[-1][0]
 
 
+@pytest.mark.study
 def test_more_arrivals_never_drain_sooner(played):
     drains = []
     for rate in (0, 100, 150, 190, 250):
@@ -169,6 +170,7 @@ def test_more_arrivals_never_drain_sooner(played):
     assert drains[0] < drains[-1] == math.inf
 
 
+@pytest.mark.study
 def test_healthy_replay_drains_only_below_load(tmp_path):
     """Nothing to drain, until the limit is too low."""
     fine = scenario(duration_s=300, limits=[subscription_limit(1500)])
