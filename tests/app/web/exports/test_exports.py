@@ -198,7 +198,7 @@ def test_query_text_cannot_become_code(client):
         (
             "incident.zip?cluster=a&topic=persistent://a/b/c&subscription=d",
             400,
-            "no data of this subscription",
+            "No backlog of this subscription",
         ),
         ("notebook.ipynb?query=1", 400, "no range"),
         (
