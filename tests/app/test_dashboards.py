@@ -204,6 +204,7 @@ def test_queries_read_recorded_series_only(options):
     assert len(read) > 10
 
 
+@pytest.mark.long
 def test_command_writes_rules_and_dashboards(tmp_path):
     outcome = throttlescope(
         "rules", "export", "--out", tmp_path / "rules", "--dashboards", tmp_path / "grafana",

@@ -71,6 +71,7 @@ def test_filters_select_episodes(lake, options, partitions):
     assert [row["partition"] for row in json.loads(done.out)] == partitions
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("options", [(), ("--incidents",), ("--by", "topic")])
 def test_unknown_subscription_is_refused(lake, options):
     arguments = (
@@ -86,6 +87,7 @@ def test_unknown_subscription_is_refused(lake, options):
     assert f"did you mean {NAME}?" in done.line
 
 
+@pytest.mark.long
 def test_healthy_subscription_has_no_episodes(lake):
     healthy = NAME.replace("partition-0", "partition-2")
     done = throttlescope("episodes", "--lake", lake.root, "--format", "json", "--subscription", healthy)

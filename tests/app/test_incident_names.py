@@ -194,6 +194,7 @@ def test_no_name_is_markup_in_markdown(bundles, kind):
     assert max(map(len, page.splitlines())) < 30_000
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", NAMES)
 def test_csv_has_no_formulas_or_broken_rows(bundles, kind):
     incident, bundle = bundles[kind]

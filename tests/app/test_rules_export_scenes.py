@@ -184,6 +184,7 @@ def test_each_branch_has_its_alert(alerts_by_case, number, wanted):
     assert causes(found) == ({wanted} if wanted else set()), CASES[number][0]
 
 
+@pytest.mark.long
 def test_topic_limit_is_shared_by_subscriptions(rules):
     """A subscription whose queues are full is slow, although another one is throttled."""
     shared = {"topic_msg": (100.0, TICKING), "events": {"topic.msg": 2.0}}

@@ -114,6 +114,7 @@ def test_80_percent_of_specification_alerts(rules, changed, wanted):
     assert firing_for(rules, two_topics(**changed)) == wanted
 
 
+@pytest.mark.long
 def test_second_subscription_counts_as_consumption_only(rules):
     more = [
         one
@@ -153,6 +154,7 @@ def test_no_figures_give_no_rules(tmp_path):
     assert "flow_rate" not in text
 
 
+@pytest.mark.long
 def test_figures_come_from_the_configuration(tmp_path):
     (tmp_path / "throttlescope.toml").write_text(CONFIG)
     settings = load_settings(tmp_path / "throttlescope.toml")

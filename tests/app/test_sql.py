@@ -36,6 +36,7 @@ def files_below(lake):
     return {path: path.stat().st_mtime_ns for path in Path(lake.root).rglob("*") if path.is_file()}
 
 
+@pytest.mark.long
 def test_every_table_is_a_view(lake):
     assert {row[0] for row in run_sql(lake, "SHOW TABLES").rows} == set(TABLES)
     counts = [run_sql(lake, f"SELECT count(*) FROM {name}").rows[0][0] for name in ("verdicts", "samples")]  # noqa: S608
@@ -123,6 +124,7 @@ def test_folder_without_tables_is_an_error(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.long
 def test_bounds_are_errors_not_cuts(lake):
     with pytest.raises(InputError, match=r"more than 100; expected|more than 100\. Fix: aggregate"):
         run_sql(lake, "FROM range(101)", SqlBounds(rows=100))

@@ -156,6 +156,7 @@ def test_changes_can_be_filtered(lake):
     assert all(row[side]["minutes"] <= 3 for row in short for side in ("before", "after"))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("arguments", "code", "words"),
     [

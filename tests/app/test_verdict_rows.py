@@ -78,6 +78,7 @@ def test_invalid_filter_is_refused(lake, wanted, words):
         read_verdicts(lake, wanted)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("shape", ["summary", "windows", "partitions"])
 @pytest.mark.parametrize(
     ("name", "fix"),
@@ -92,6 +93,7 @@ def test_unknown_subscription_names_the_nearest(lake, shape, name, fix):
         list_verdicts(lake, VerdictFilter(subscription=name), shape)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("other", [{"cause": "unknown"}, {"end_ms": HOUR}, {"cluster": "elsewhere"}])
 def test_known_subscription_may_have_no_row(lake, other):
     wanted = VerdictFilter(subscription="persistent://acme/shop/orders#billing", **other)

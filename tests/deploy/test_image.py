@@ -82,6 +82,7 @@ def test_image_holds_the_locked_versions():
     assert all("--hash=sha256:" in block for block in re.split(r"^(?=\S+==)", text, flags=re.MULTILINE)[1:])
 
 
+@pytest.mark.long
 def test_context_holds_what_is_copied():
     """And no environment, lake or test."""
     ignored = [line for line in (ROOT / ".dockerignore").read_text().splitlines() if line and line[0] != "#"]

@@ -72,6 +72,7 @@ def test_every_timer_has_its_service():
     assert len(TIMERS) == 3
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("file", SERVICES, ids=lambda file: file.stem)
 def test_commands_are_the_command_lines(file):
     lines = commands(file)

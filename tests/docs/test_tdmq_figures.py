@@ -40,6 +40,7 @@ def test_five_nodes_with_threshold_400_pass_2000():
     assert seconds(tables, "production")[0].processed == 2000
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("moments_ms", "threshold", "processed"),
     [

@@ -178,6 +178,7 @@ def test_damaged_file_is_compiled_again(load, cache, content):
     assert hits_and_misses(third) == (1, 0)
 
 
+@pytest.mark.long
 def test_old_code_is_removed(load, cache):
     """Of each function what was used last is kept, and nothing that was not used for months."""
     for factor in range(12):
@@ -196,6 +197,7 @@ def test_old_code_is_removed(load, cache):
     assert {file.suffix for file in cache.iterdir()} == {".code"}
 
 
+@pytest.mark.long
 def test_concurrent_processes_leave_whole_files(load, tmp_path, cache):
     load()
     program = (
@@ -225,6 +227,7 @@ def test_code_of_another_version_is_not_loaded(load, cache, monkeypatch):
     assert hits_and_misses(run) == (0, 1)
 
 
+@pytest.mark.long
 def test_import_alone_needs_no_numba():
     program = (
         "import sys; from throttlescope.transforms import deltas; from throttlescope.transforms.promql import elementary, kernels;"

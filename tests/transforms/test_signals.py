@@ -274,6 +274,7 @@ def test_unload_restarts_counters_and_keeps_minutes(recorded_signals):
     assert all(row["out_msg_delta"] is not None for row in rows)
 
 
+@pytest.mark.long
 def test_a_healthy_recording_ticks_in_every_scrape(recorded_signals):
     rows = [
         row for row in recorded_signals if row["cluster"] == "healthy-msg-50" and row["coverage_share"] == 1.0

@@ -94,6 +94,7 @@ def test_request_timeout_cannot_exceed_server_timeout(api_lake):
     assert failure(client.get(f"/api/v1/query?query=up&time={AT}&timeout=1h"))[:2] == (503, "timeout")
 
 
+@pytest.mark.long
 def test_exponential_regex_does_not_block_server(client):
     bomb = "(a*)*(a|aa)+" * 20 + "b"
     answer = client.get(

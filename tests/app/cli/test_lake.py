@@ -35,6 +35,7 @@ def make_files_old(lake):
         os.utime(lake.storage.address(file.relative_path), (1, 1))
 
 
+@pytest.mark.long
 def test_show_lists_rows_files_and_sizes(lake):
     shown = {row["table"]: row for row in lake_json(lake, "show")["tables"]}
     assert set(shown) == {"verdicts", "samples"}
@@ -128,6 +129,7 @@ def test_invalid_arguments_exit_with_code_2(lake, arguments, message):
     assert pytest.importorskip("re").search(message, outcome.line)
 
 
+@pytest.mark.long
 def test_check_fails_when_a_file_is_missing(lake):
     file = lake.files("verdicts")[0]
     os.unlink(file.path)

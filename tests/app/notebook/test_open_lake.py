@@ -121,6 +121,7 @@ def test_chart_needs_no_network_or_upload(lake, billing, monkeypatch):
     assert len(repr(chart)) < 100
 
 
+@pytest.mark.long
 def test_range_limits_the_chart(lake, billing):
     start_ms, end_ms = START_MS + 30 * MINUTE_MS, START_MS + 60 * MINUTE_MS
     chart = lake.figures.backlog(billing, start=start_ms, end=format_time(end_ms))
@@ -229,6 +230,7 @@ def test_query_chart_names_each_line(lake):
 # -- answers -------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_why_shows_the_verdict_at_a_time(lake, billing):
     why = lake.why(billing, at=END_MS)
     rows = read_verdicts(lake.lake, VerdictFilter(subscription=billing))

@@ -51,6 +51,7 @@ def test_page_shows_cause_evidence_and_slow_consumer(recorded):
         assert words in outcome.out
 
 
+@pytest.mark.long
 def test_json_is_one_document(recorded):
     answer = json.loads(run_now(recorded, *SOURCES, "--format", "json").out)
     (row,) = answer["verdicts"]

@@ -189,6 +189,7 @@ def test_text_table_shows_the_figures(lake):
         assert text in done.out, text
 
 
+@pytest.mark.long
 def test_range_without_verdicts_succeeds(lake):
     done = throttlescope(
         "review",

@@ -37,6 +37,7 @@ def test_paths_are_grouped_by_kind(path, kind):
     assert kind_of(path) == kind
 
 
+@pytest.mark.long
 def test_requests_lookups_and_log_lines_are_counted(tmp_path):
     lake = lake_with(tmp_path / "lake", [verdict(2)])
     client = create_app(lake.root).server.test_client()

@@ -280,6 +280,7 @@ def test_previews_share_the_concurrency_limit(lake):
     assert answer.status_code == 200, "the place was given back"
 
 
+@pytest.mark.long
 def test_one_preview_at_a_time(app, lake, monkeypatch):
     monkeypatch.setattr(view_module, "_PATIENCE_S", 0.01)
     query = "?" + urlsplit(AlertsAddress(None, LARGE, **RANGE).href()).query

@@ -143,6 +143,7 @@ def test_one_group_is_shown_whole(reader, rows):
     assert "search" not in said
 
 
+@pytest.mark.long
 def test_links_open_subscription_at_that_time(reader, rows):
     tree = page.page_parts(reader, AnomaliesAddress())[0]
     links = [link for link in find(tree, "Link") if link.href.startswith("/subscription?")]

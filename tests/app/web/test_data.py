@@ -120,6 +120,7 @@ def test_filters_by_cause_follow_the_view(reader):
     assert names(reader, west) == ["recommendations"]
 
 
+@pytest.mark.long
 def test_counts_agree_with_rows(reader):
     counts = {count.cause: count for count in newest.cause_counts(reader, SubscriptionsAddress())}
     rows, total = newest.subscriptions(reader, SubscriptionsAddress(), end=1000)

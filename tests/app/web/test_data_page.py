@@ -94,6 +94,7 @@ def test_runs_show_status_and_cost(reader):
     assert "this page is behind the last" in page_text(reader, DataAddress(page=9))
 
 
+@pytest.mark.long
 def test_a_run_opens_with_its_details(reader):
     said = page_text(reader, DataAddress(run=GATED))
     assert f"One run {GATED}" in said
@@ -235,6 +236,7 @@ def test_verdict_without_its_minutes_is_explained(lake, tmp_path):
     assert "The signals that this verdict was made from are gone" in said
 
 
+@pytest.mark.long
 def test_search_offers_subscriptions(reader):
     said = page_text(reader, DataAddress("verdict"))
     assert "Which subscription? 3 of 3" in said

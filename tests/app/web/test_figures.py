@@ -48,6 +48,7 @@ def limits(figure) -> dict[str, object]:
     }
 
 
+@pytest.mark.long
 def test_every_chart_has_units_and_its_zone(minutes_of, reader):
     minutes = minutes_of("billing")
     verdicts = history.verdicts(reader, subscription("billing"), START_MS, END_MS)
@@ -280,6 +281,7 @@ def test_single_window_makes_a_ribbon():
     assert [bar.text[0] for bar in figure.data] == ["? Unknown", "✓ neither"]
 
 
+@pytest.mark.long
 def test_page_names_each_look_once(minutes_of):
     """The second chart's key has only what the first one's has not."""
     key = PageKey()

@@ -44,6 +44,7 @@ def not_cancelled() -> bool:
     return False
 
 
+@pytest.mark.long
 def test_card_shows_the_current_verdict(recorded):
     said = read(now.card(Live(settings()).diagnose(key(), cancelled=not_cancelled)))
     assert said.startswith("Now ● Slow consumers")

@@ -113,6 +113,7 @@ def test_worst_twenty_keys_are_kept():
     assert json.loads(b["example"]) == {"told": 0, "there": 7, "others": [{"key": 1, "there": 7}]}
 
 
+@pytest.mark.long
 def test_unjudged_rows_are_counted_with_reason():
     check = GateCheck(
         "fine", "there", "warning", "faults", "none", not_judged=(("young", "too young"), ("old", "too old"))

@@ -216,6 +216,7 @@ def test_negative_permits_are_no_fault(tmp_path):
     assert set(failures(check(lake))) == {"counters_not_negative", "values_finite"}
 
 
+@pytest.mark.long
 def test_only_requested_range_is_checked(tmp_path):
     """Only the requested clusters and hours."""
     bad = {"values": [-1.0] * 240}

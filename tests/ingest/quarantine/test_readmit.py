@@ -61,6 +61,7 @@ def test_series_is_readmitted_with_all_samples(tmp_path):
     assert not check_ingested(None, lake, ["prod"], HOUR, HOUR + BLOCK_MS, "r").stopped
 
 
+@pytest.mark.long
 def test_twice_is_harmless(tmp_path):
     lake = Lake(tmp_path / "lake")
     (kept,) = refuse(lake, decoded(without("cluster")), tmp_path=tmp_path)

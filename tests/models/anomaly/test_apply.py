@@ -83,6 +83,7 @@ def test_selector_narrows_judged_series_only(lake):
     assert find_anomalies(lake, *day, topic=CLICKS, partition=-1, cluster="prod") == rows
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "selector", [{"cluster": "elsewhere"}, {"topic": "persistent://a/b/c"}, {"subscription": "x"}]
 )

@@ -78,6 +78,7 @@ def test_only_larger_backlog_is_an_anomaly():
     assert (row["signal"], row["value"]) == ("backlog_ready_entries", 50_000)
 
 
+@pytest.mark.long
 def test_throttle_events_out_of_nowhere():
     one = Subscription()
     one.events[LAST * DAY + 600 : LAST * DAY + 700] = 120

@@ -90,6 +90,7 @@ def test_verdicts_are_those_of_every_window(executor, lake):
     assert rows == here
 
 
+@pytest.mark.long
 def test_a_second_run_changes_nothing(executor, lake):
     build_verdicts(executor, lake, [CLUSTER], HOUR_MS, HOUR_MS + 70 * MINUTE_MS, "run")
     before = stored(lake)
@@ -112,6 +113,7 @@ def test_full_hour_is_several_files(spark, lake, monkeypatch):
     assert len(lake.files("verdicts")) > few
 
 
+@pytest.mark.long
 def test_windows_across_hour_come_with_next_run(executor, tmp_path):
     """Sliding windows."""
     lake = Lake(tmp_path / "sliding")

@@ -215,6 +215,7 @@ def test_doubled_traffic_and_limit_keep_verdict(side, changes, k):
     assert diagnose(scene(**scaled)).side == side
 
 
+@pytest.mark.long
 def test_time_and_names_do_not_matter():
     rng = random.Random(7)  # noqa: S311
     for case in CASES:

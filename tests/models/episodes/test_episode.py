@@ -21,6 +21,7 @@ def minute(ms):
     return (ms - DAY) // MINUTE_MS
 
 
+@pytest.mark.long
 def test_a_backlog_from_start_to_drain():
     rows = minutes([*CALM, *UP, *DRAIN, *CALM], backlog_age_s={39: 600.0, 41: 700.0})
     (one,) = episodes(rows, verdicts("hhhhTTTTThhh"))

@@ -81,6 +81,7 @@ def test_export_filters_by_subscription_and_range(client, keys, sample_lake):
     assert got == sorted(wanted, key=lambda row: row["minute_ms"])
 
 
+@pytest.mark.long
 def test_subscriptions_export_applies_the_filters(client, reader):
     text = client.get("/export/subscriptions.csv?cause=throttled&view=now").text
     rows = list(csv.DictReader(io.StringIO(text, newline="")))
@@ -126,6 +127,7 @@ def test_hostile_name_is_exported_unchanged(client, keys):
     )
 
 
+@pytest.mark.long
 def test_verdict_exports_as_json(client, keys):
     got = client.get(f"/export/verdict.json?{query_of(keys['billing'], at_ms=END_MS)}").get_json()
     assert (got["subscription"], got["window_end_ms"], got["cause"]) == ("billing", END_MS, "throttled")
@@ -183,6 +185,7 @@ def test_query_text_cannot_become_code(client):
     assert literal == "query = " + repr('1"\nimport os\n"""')
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("path", "code", "says"),
     [

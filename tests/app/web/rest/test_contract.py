@@ -26,6 +26,7 @@ def test_document_is_valid_openapi(rest):
     validate(rest.document)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", TABLE_OF)
 def test_items_have_every_column(rest, name):
     items = rest.items(name, limit=1000)

@@ -51,6 +51,7 @@ def everything(rest):
     }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("resource", "parameters", "fits"), SELECTED)
 def test_filter_selects_as_python_does(rest, everything, resource, parameters, fits):
     found = rest.items(resource, limit=1000, **parameters)
@@ -69,6 +70,7 @@ def test_nothing_matches_gives_no_items(rest):
     assert rest.items("episodes", topic="persistent://shop/web/nothing") == []
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("parameters", "selects"),
     [

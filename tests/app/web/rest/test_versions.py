@@ -40,6 +40,7 @@ def add_verdict(lake: Lake, client: CheckedClient, index: int) -> None:
         time.sleep(0.05)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("name", "limit"), [("verdicts", 150), ("subscriptions", 7), ("episodes", 1), ("forecasts", 1)]
 )

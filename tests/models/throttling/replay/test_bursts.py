@@ -87,6 +87,7 @@ def test_capacity_from_bursts_gives_a_time():
     assert (given.capacity.seen, given.changed.fitted.drain_s) == ("given", unseen.changed.fitted.drain_s)
 
 
+@pytest.mark.long
 def test_ground_estimates_only_when_requested():
     observed = throttled()
     assert Ground(observed, observed).capacity.seen == "at_least"
