@@ -79,7 +79,7 @@ class SparkIfNeeded:
         rows, most : int
             As of :meth:`starts_for`.
         note : callable, optional
-            Is told where Spark is started now.
+            Gets a step where Spark is started now.
 
         Raises
         ------

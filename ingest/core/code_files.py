@@ -1,7 +1,7 @@
 """Machine code of compiled functions on disk. In: a function's name, the digest of its sources, and what Numba has compiled. Out: the same, read again.
 
 A file holds the code of one function for one signature. It is found by the digest of the sources, the versions of Numba and of what belongs to it, the
-processor and the signature. Files are written at once by renaming, and nobody waits for anybody: processes that compile the same function
+processor and the signature. Files are written at once by renaming, and no process waits for another: processes that compile the same function
 at the same time write the same file. Without a folder that can be written, each process compiles for itself.
 """
 
@@ -25,7 +25,7 @@ from throttlescope.ingest.core.cache_folder import cache_dirs
 
 #: Of each function, the code of so many states of its sources is kept: those of a few checkouts.
 _STATES_KEPT = 6
-#: Code that nobody has used for so long is removed.
+#: Code that was unused for so long is removed.
 _UNUSED_S = 60 * 86_400
 _DAY_S = 86_400
 _FOLDER = "compiled"

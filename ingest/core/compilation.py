@@ -77,7 +77,7 @@ class CompiledFunction:
 _MAKING = threading.Lock()
 
 #: Whether Numba may look for SciPy, which it does when it is imported and which takes as long as itself; compiled functions of ours do not need it. A process in
-#: which nobody else uses Numba sets it to False (:mod:`throttlescope.app.cli.light_imports`).
+#: which nothing else uses Numba sets it to False (:mod:`throttlescope.app.cli.light_imports`).
 LINEAR_ALGEBRA = True
 
 

@@ -20,7 +20,7 @@ _MOST = IN_PROCESS_MINUTES // (BLOCK_MS // MINUTE_MS)
 
 
 def examine_spark(settings: Settings, subscriptions: int) -> list[DoctorCheck]:
-    """Say what a run of an hour does; nothing where no source told how large it is and no master is configured.
+    """Say what a run of an hour does; nothing where no source gave its size and no master is configured.
 
     Parameters
     ----------
