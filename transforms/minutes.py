@@ -19,13 +19,7 @@ from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES, TOPIC_KE
 from throttlescope.ingest.contracts.results import RULE_COLUMNS, STATS_COLUMNS
 from throttlescope.ingest.contracts.vocabulary import LEVELS, UNITS
 from throttlescope.ingest.core.metrics import BACKLOG_METRICS
-from throttlescope.ingest.core.selector import (
-    EQUAL,
-    Matcher,
-    Selector,
-    metric_selector,
-    parse_selector,
-)
+from throttlescope.ingest.core.selector import EQUAL, Matcher, Selector, metric_selector, parse_selector
 from throttlescope.ingest.core.subscription_name import remote_cluster, with_cursor
 from throttlescope.ingest.core.times import BLOCK_MS, MINUTE_MS, date_of
 from throttlescope.ingest.lake import DataFile

@@ -16,7 +16,7 @@ def cache_dir(name: str) -> Path:
     none of them can be written (a read-only home), a folder of this user under the system's temporary folder.
     """
     for folder in cache_dirs(name):
-        if os.access(folder, os.W_OK | os.X_OK):
+        if is_writable(folder):
             return folder
     return Path(tempfile.mkdtemp(prefix=f"throttlescope-{name}-"))
 
@@ -31,6 +31,11 @@ def cache_dirs(name: str) -> Iterator[Path]:
             if not folder.is_dir():
                 continue
         yield folder
+
+
+def is_writable(folder: Path) -> bool:
+    """Whether this user can make files in a folder."""
+    return os.access(folder, os.W_OK | os.X_OK)
 
 
 def _candidates() -> Iterator[Path]:

@@ -21,7 +21,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from throttlescope.ingest.core.cache_folder import cache_dirs
+from throttlescope.ingest.core.cache_folder import cache_dirs, is_writable
 
 #: Of each function, the code of so many states of its sources is kept: those of a few checkouts.
 _STATES_KEPT = 6
@@ -137,19 +137,15 @@ class CodeFiles:
 
 def writable_folder() -> Path | None:
     """Where machine code is kept; None: nowhere, every process compiles for itself."""
-    return next((one for one in _folders() if _is_writable(one)), None)
+    return next((one for one in _folders() if is_writable(one)), None)
 
 
 def _folders() -> Iterator[Path]:
     """Where machine code may be: folders that can only be read, and the first one that can be written."""
     for folder in cache_dirs(_FOLDER):
         yield folder
-        if _is_writable(folder):
+        if is_writable(folder):
             return
-
-
-def _is_writable(folder: Path) -> bool:
-    return os.access(folder, os.W_OK | os.X_OK)
 
 
 def _mark_used(path: Path) -> None:
