@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import threading
 import time
 from concurrent.futures import Executor
@@ -34,7 +35,13 @@ def in_process() -> InProcessExecutor:
 
 @pytest.fixture
 def on_spark(spark) -> SparkPoolExecutor:
-    return SparkPoolExecutor(spark)
+    """An executor whose workers get the functions of this file as code: they find the folder of the tests only if the JVM was started in it."""
+    from pyspark import cloudpickle
+
+    this_file = sys.modules[__name__]
+    cloudpickle.register_pickle_by_value(this_file)
+    yield SparkPoolExecutor(spark)
+    cloudpickle.unregister_pickle_by_value(this_file)
 
 
 @pytest.fixture
