@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from throttlescope.app.services.diagnose_now.deadline import CancelledError
-from throttlescope.app.services.whatif.replay import Question, read
+from throttlescope.app.services.whatif.replay import Question
 from throttlescope.ingest.core.errors import ThrottlescopeError
 from throttlescope.models.messages.catalogue import sentence
 
@@ -97,18 +97,17 @@ def _written(process: subprocess.Popen, request: str, most_s: float, cancelled: 
 def answer(request: dict[str, Any]) -> AdviceOutcome:
     """The result of the process."""
     from throttlescope.app.presentation.advice import facts
+    from throttlescope.app.services.recommend import recommend_drain
     from throttlescope.ingest.lake import Lake
-    from throttlescope.models.recommendation import advise
 
     try:
-        found = read(Lake(request["lake"]), Question(**request["question"]), now_ms=request["now_ms"])
-        advice = advise(found.observed, history=found.history, target_s=found.horizon_s)
+        known = recommend_drain(Lake(request["lake"]), Question(**request["question"]), request["now_ms"])
     except ThrottlescopeError as error:
         got = "" if error.got is None else f" ({error.got})"
         return AdviceOutcome(None, f"{error.what}{got}")
     except Exception as error:
         return AdviceOutcome(None, f"{type(error).__name__}: {' '.join(str(error).split())[:300]}")
-    return AdviceOutcome(facts(found, advice), None)
+    return AdviceOutcome(facts(known.found, known.advice), None)
 
 
 if __name__ == "__main__":

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from throttlescope.transforms.deadlines import Deadlines
 
 #: The default of ``throttlescope recommend``.
-WINDOW, HISTORY, TARGET = "30m", "24h", "30m"
+HISTORY, TARGET = "24h", "30m"
 
 
 @dataclass(frozen=True)
@@ -181,6 +181,6 @@ def _advice(lake: Lake, incident: Incident, most_s: float) -> AdviceOutcome:
     if most_s <= 0:
         return AdviceOutcome(None, "--advice-within is 0")
     question = Question(
-        str(incident.name), incident.key.cluster, (), format_time(incident.at_ms), WINDOW, HISTORY, TARGET, None
+        str(incident.name), incident.key.cluster, (), format_time(incident.at_ms), None, HISTORY, TARGET, None
     )  # fmt: skip
     return advice_within(lake.root, question, incident.at_ms, most_s=most_s)

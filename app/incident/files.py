@@ -18,14 +18,20 @@ from throttlescope.app.incident.computed import ComputedResults
 from throttlescope.app.incident.evidence import evidence_queries, limits_at_verdict
 from throttlescope.app.incident.load import Incident
 from throttlescope.app.incident.remedies import verifying
-from throttlescope.app.presentation.advice import document, no_command, no_roll_back, recommendations_of
+from throttlescope.app.presentation.advice import (
+    document,
+    no_command,
+    no_roll_back,
+    none_found,
+    recommendations_of,
+)
 from throttlescope.app.presentation.output import write_csv, write_json
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.core.times import format_time
 from throttlescope.ingest.core.topic_name import is_scalable, part_text
 from throttlescope.models.diagnosis import promql
 from throttlescope.models.diagnosis.window import SubscriptionKey
-from throttlescope.models.messages.catalogue import message, sentence
+from throttlescope.models.messages.catalogue import sentence
 from throttlescope.models.messages.stored import MESSAGES
 from throttlescope.models.messages.units import visible
 
@@ -172,7 +178,7 @@ def commands_sh(incident: Incident, computed: ComputedResults) -> str:
         return _comments(lines)
     known = recommendations_of(advice)
     if not known:
-        lines += ["", message("advice.none_found", target_s=advice["target_s"]).text]
+        lines += ["", none_found(advice)]
     for number, one in enumerate(known, 1):
         lines += ["", f"{number}. {one.text}"]
         if not one.apply:

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Any
 from throttlescope.app.incident.computed import ComputedResults
 from throttlescope.app.presentation import format as fmt
 from throttlescope.app.presentation.advice import (
-    PRIMARY,
     drain_within,
     lever_text,
     no_command,
     no_roll_back,
+    none_found,
+    primary_text,
     recommendations_of,
+    replay_error,
     texts_of,
 )
 from throttlescope.app.presentation.blocks import (
@@ -193,11 +195,12 @@ def counterfactuals(computed: ComputedResults) -> list[Block]:
     replay = sentence(
         "incident.counterfactuals.replay",
         at=fmt.moment(advice["at_ms"]),
+        window_s=(advice["at_ms"] - advice["window_start_ms"]) / SECOND_MS,
         length=advice["target_s"],
         entries=fmt.exact(advice["backlog_entries"]),
-        primary=PRIMARY[advice["primary"]].text,
+        primary=primary_text(advice),
     )
-    error = message("advice.replay_error", percent=100 * advice["replay_error_share"]).text
+    error = replay_error(advice)
     return [
         heading,
         Paragraph(text(replay)),
@@ -223,7 +226,7 @@ def what_to_change(computed: ComputedResults) -> list[Block]:
     hint = sentence("incident.changes.hint", target=advice["target_s"])
     blocks: list[Block] = [heading, Paragraph(text(hint))]
     if not advice["recommendations"]:
-        blocks.append(Paragraph(text(message("advice.none_found", target_s=advice["target_s"]).text)))
+        blocks.append(Paragraph(text(none_found(advice))))
     for number, one in enumerate(recommendations_of(advice), 1):
         blocks += _recommendation(number, one)
     if advice["not_helping"]:

@@ -13,7 +13,7 @@ from throttlescope.app.incident.load import Incident
 from throttlescope.app.incident.timeline import since_words
 from throttlescope.app.presentation import format as fmt
 from throttlescope.app.presentation.advice import recommendations_of, texts_of
-from throttlescope.app.presentation.answer import VerdictAnswer, answer
+from throttlescope.app.presentation.answer import VerdictAnswer, answer, newest_type
 from throttlescope.app.presentation.backlog_units import age_sentence
 from throttlescope.app.presentation.blocks import Facts, Name, TextBlock, text
 from throttlescope.app.presentation.cause_runs import runs
@@ -24,12 +24,11 @@ from throttlescope.ingest.core.topic_name import part_word
 from throttlescope.models.backlog_age import backlog_age
 from throttlescope.models.messages.catalogue import sentence
 from throttlescope.models.messages.stored import forecast_in_language
-from throttlescope.models.throttling.replay.notes import FAR_OFF_SHARE
 
 
 def facts(incident: Incident, computed: ComputedResults, pictures: Sequence[str] = ()) -> Facts:
     """The nine facts; ``pictures`` says why there is no picture of the plots, where there is none."""
-    judged = None if incident.verdict is None else _answer(incident)
+    judged = None if incident.verdict is None else verdict_answer(incident)
     return Facts(
         [
             (sentence("label.what"), _what(incident)),
@@ -48,7 +47,8 @@ def facts(incident: Incident, computed: ComputedResults, pictures: Sequence[str]
     )
 
 
-def _answer(incident: Incident) -> VerdictAnswer:
+def verdict_answer(incident: Incident) -> VerdictAnswer:
+    """The answer that the incident's verdict gives."""
     end_ms = incident.verdict["window_end_ms"]
     history = [row for row in incident.verdicts if row["window_end_ms"] < end_ms]
     return answer(
@@ -56,6 +56,7 @@ def _answer(incident: Incident) -> VerdictAnswer:
         history,
         evidence.limits_at_verdict(incident),
         incident.answers.broker_versions,
+        subscription_type=newest_type(incident.minutes),
     )
 
 
@@ -298,7 +299,7 @@ def _missing(incident: Incident, computed: ComputedResults) -> list[TextBlock]:
         rows.append(sentence("incident.missing.limits"))
     if incident.was_cut:
         rows.append(sentence("incident.missing.cut"))
-    if computed.advice is not None and computed.advice["replay_error_share"] >= FAR_OFF_SHARE:
+    if computed.advice is not None and computed.advice["is_far_off"]:
         off = fmt.percent(computed.advice["replay_error_share"])
         rows.append(sentence("incident.missing.replay", share=off))
     for what, reason in computed.why_not.items():

@@ -168,15 +168,15 @@ def read_advice(
     cluster: str | None,
     target: str,
     at: Moment | None,
-    window: str,
+    window: str | None,
     history: str,
 ) -> AdviceAnswer:
     """Look for the smallest changes that help."""
-    from throttlescope.models.recommendation import advise
+    from throttlescope.app.services.recommend import recommend_drain
 
     request = Question(subscription, cluster, (), moment_text(at), window, history, target, None)
-    found = read(lake, request, now_ms=_now_ms())
-    return AdviceAnswer(found, advise(found.observed, history=found.history, target_s=found.horizon_s))
+    known = recommend_drain(lake, request, _now_ms())
+    return AdviceAnswer(known.found, known.advice)
 
 
 def _now_ms() -> int:

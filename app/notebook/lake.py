@@ -334,10 +334,12 @@ class OpenLake:
         target: str = "30m",
         at: Moment | None = None,
         cluster: str | None = None,
-        window: str = "30m",
+        window: str | None = None,
         history: str = "24h",
     ) -> AdviceAnswer:
         """The smallest changes after which a backlog is gone within ``target``, and what will not help. Nothing is executed.
+
+        Without ``window`` the last 30 minutes are replayed, or the longest of 15, 10 and 5 minutes that is replayed well.
 
         Raises
         ------

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from throttlescope.app.presentation.output import freshness
 from throttlescope.app.presentation.text_report import TextLine, TextReport, TextTable
-from throttlescope.ingest.core.times import format_time
+from throttlescope.ingest.core.times import SECOND_MS, format_time
 from throttlescope.models.messages.catalogue import Message, message, sentence
 from throttlescope.models.messages.limiting import limiting_factor
 from throttlescope.models.messages.units import count, duration
@@ -29,6 +29,27 @@ PRIMARY = {
     "both": message("advice.primary.both"),
     None: message("advice.primary.none"),
 }
+
+
+def primary_text(known: Mapping[str, Any]) -> str:
+    """What the replays of some facts say as a whole."""
+    return sentence("advice.far_off") if known["is_far_off"] else PRIMARY[known["primary"]].text
+
+
+def none_found(known: Mapping[str, Any]) -> str:
+    """Why some facts have no recommendation."""
+    if known["is_far_off"]:
+        return sentence("advice.none_far_off")
+    return sentence("advice.none_found", target_s=known["target_s"])
+
+
+def replay_error(known: Mapping[str, Any]) -> str:
+    """Which window was replayed for some facts, and how well."""
+    return sentence(
+        "advice.replay_error",
+        window_s=(known["at_ms"] - known["window_start_ms"]) / SECOND_MS,
+        percent=100 * known["replay_error_share"],
+    )
 
 
 def no_command() -> str:
@@ -52,7 +73,9 @@ def facts(found: ReplayInputs, advice: Advice) -> dict[str, Any]:
         "backlog_entries": known.backlog_entries,
         "as_is_entries": asdict(known.as_is_entries),
         "primary": known.primary,
+        "window_start_ms": found.start_ms,
         "replay_error_share": known.error_share,
+        "is_far_off": known.is_far_off,
         "counterfactuals": [{**asdict(row), "change": row.change.words} for row in known.rows],
         "recommendations": [asdict(one) for one in advice.recommendations],
         "not_helping": [asdict(one) for one in advice.not_helping],
@@ -83,7 +106,7 @@ def texts_of(messages: list[Mapping[str, Any]]) -> list[str]:
 
 def advice_report(found: ReplayInputs, advice: Advice, *, now_ms: int | None) -> TextReport:
     """What would drain it, what to do first, what does not help; without ``now_ms`` it does not say how old the data is."""
-    known = advice.counterfactuals
+    known, shown = advice.counterfactuals, facts(found, advice)
     rows = [["nothing changed", _span(known.as_is_entries), "-", "-", "-"]]
     rows += [
         [
@@ -111,14 +134,14 @@ def advice_report(found: ReplayInputs, advice: Advice, *, now_ms: int | None) ->
             (sentence("label.then_limited_by_heading"), "left"),
         ],
         rows,
-        notes=[PRIMARY[known.primary].text],
+        notes=[primary_text(shown)],
     )
-    error = message("advice.replay_error", percent=100 * known.error_share).text
+    error = replay_error(shown)
     report: TextReport = [table]
     for number, one in enumerate(advice.recommendations, 1):
         report += recommendation_lines(number, one)
     if not advice.recommendations:
-        report += [TextLine(), TextLine(message("advice.none_found", target_s=advice.target_s).text)]
+        report += [TextLine(), TextLine(none_found(shown))]
     return [
         *report,
         *not_helping_lines(advice.not_helping),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from throttlescope.app.presentation import format as fmt
 from throttlescope.app.presentation.backlog_units import in_other_units
@@ -19,6 +19,9 @@ from throttlescope.models.diagnosis.known_bugs import bugs_behind
 from throttlescope.models.messages.catalogue import sentence
 from throttlescope.models.messages.spacing import text_of
 from throttlescope.models.messages.stored import verdict_in_language
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _REASONS = 3
 _BUGS = 3
@@ -67,6 +70,7 @@ def answer(
     versions: Sequence[str] = (),
     minute: Mapping[str, Any] | None = None,
     age: BacklogAge | None = None,
+    subscription_type: str | None = None,
 ) -> VerdictAnswer:
     """The answer that one verdict gives.
 
@@ -84,6 +88,8 @@ def answer(
         The window's last row of ``signals``: for the backlog in other units.
     age : BacklogAge, optional
         Of the oldest entry at the window's end.
+    subscription_type : str, optional
+        ``Shared`` and so on, where it was read: known bugs of other types are not named.
     """
     verdict = verdict_in_language(verdict)
     cause = CAUSES[verdict["cause"]]
@@ -101,14 +107,22 @@ def answer(
         never=cause.never,
         naive=f"{side.mark} {side.label}",
         naive_agrees=agrees,
-        bugs=_bugs(verdict, versions),
+        bugs=_bugs(verdict, versions, subscription_type),
     )
 
 
-def _bugs(verdict: dict, versions: Sequence[str]) -> tuple[str, ...]:
+def newest_type(minutes: pd.DataFrame) -> str | None:
+    """The subscription's type as it was last read, from its rows of ``signals``."""
+    known = minutes["subscription_type"].dropna()
+    return None if known.empty else known.iloc[-1]
+
+
+def _bugs(verdict: dict, versions: Sequence[str], subscription_type: str | None) -> tuple[str, ...]:
     """Bugs that the brokers have and that the verdict may hide."""
     symptoms = [row["symptom"] for row in verdict["evidence"] or () if row["weight"] == "for"]
-    return tuple(bug.text for bug in bugs_behind(verdict["cause"], versions, symptoms)[:_BUGS])
+    return tuple(
+        bug.text for bug in bugs_behind(verdict["cause"], versions, symptoms, subscription_type)[:_BUGS]
+    )
 
 
 def _sure(verdict: dict) -> str:

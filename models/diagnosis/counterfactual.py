@@ -99,6 +99,8 @@ class Counterfactuals:
         ``limiter``, ``consumers`` or ``both``; None where no lever changes anything measurable.
     error_share : float
         How far the replay of the window itself was from what was recorded, over the largest backlog.
+    is_far_off : bool
+        Whether that is too far to trust any of the figures.
     capacity : Capacity
         What the consumers were seen to do, and how long ago.
     notes : list of Message
@@ -111,6 +113,7 @@ class Counterfactuals:
     rows: tuple[Counterfactual, ...]
     primary: str | None
     error_share: float
+    is_far_off: bool
     capacity: Capacity
     notes: list[Message]
 
@@ -203,6 +206,7 @@ def counterfactuals(
         rows=rows,
         primary=_primary(rows, first),
         error_share=first.speed.error_share,
+        is_far_off=first.is_far_off,
         capacity=ground.capacity,
         notes=notes,
     )

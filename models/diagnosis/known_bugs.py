@@ -42,12 +42,15 @@ class KnownBug:
         The first version of each line that has the fix; versions before it have the bug, later lines do not.
     symptoms : tuple of str
         Its signature: where some are listed, one of them has to hold.
+    subscription_type : str
+        The only type of subscription that has it; empty: any.
     """
 
     issue: int
     causes: tuple[Cause, ...]
     fixed_in: tuple[str, ...] = ()
     symptoms: tuple[str, ...] = ()
+    subscription_type: str = ""
 
     @property
     def what(self) -> str:
@@ -108,10 +111,10 @@ KNOWN_BUGS: tuple[KnownBug, ...] = (
     KnownBug(26005, (REPLICATOR_STUCK,), ("4.2.3", "5.0.0-M2")),
     KnownBug(26012, (DELAYED_DELIVERY, HUNG_CONSUMERS, UNKNOWN), ("4.2.3", "5.0.0-M1")),
     KnownBug(26106, (REPLICATOR_STUCK,), ("4.2.3", "5.0.0-M2")),
-    KnownBug(26174, (HUNG_CONSUMERS, UNKNOWN), ("4.0.13", "4.2.4")),
+    KnownBug(26174, (HUNG_CONSUMERS, UNKNOWN), ("4.0.13", "4.2.4"), subscription_type="Failover"),
     KnownBug(26188, (DELAYED_DELIVERY, UNKNOWN), ("4.2.4", "5.0.0-M2")),
-    KnownBug(26236, (HUNG_CONSUMERS, UNKNOWN), ("4.0.13", "4.2.4")),
-    KnownBug(26268, (HUNG_CONSUMERS, UNKNOWN), ("4.0.14", "4.2.5")),
+    KnownBug(26236, (HUNG_CONSUMERS, UNKNOWN), ("4.0.13", "4.2.4"), subscription_type="Key_Shared"),
+    KnownBug(26268, (HUNG_CONSUMERS, UNKNOWN), ("4.0.14", "4.2.5"), subscription_type="Key_Shared"),
     KnownBug(26289, (PERMIT_DRIFT,), ("4.0.14", "4.2.5", "5.0.0-M2"), ("dispatch_below_before",)),
     KnownBug(26422, (PERMIT_DRIFT,), ("4.0.14", "4.2.5", "5.0.0-M2"), ("unacked_negative", "permits_lost")),
     KnownBug(26451, (REMOTE_DISCONNECTED,), ("4.0.14", "4.2.5", "5.0.0-M2")),
@@ -124,19 +127,24 @@ def may_hide_bugs(cause: str) -> bool:
     return any(one.name == cause for bug in KNOWN_BUGS for one in bug.causes)
 
 
-def bugs_behind(cause: str, versions: Iterable[str], symptoms: Iterable[str] = ()) -> tuple[KnownBug, ...]:
+def bugs_behind(
+    cause: str, versions: Iterable[str], symptoms: Iterable[str] = (), subscription_type: str | None = None
+) -> tuple[KnownBug, ...]:
     """Bugs that a verdict of this cause may hide, and that some broker has; of a version that is not known none is named.
 
     Parameters
     ----------
     symptoms : iterable of str
         Those that speak for the cause: a bug with a signature is named only with one of its own.
+    subscription_type : str, optional
+        None where it was not read: then bugs of every type are named.
     """
     known, seen = set(versions), set(symptoms)
     return tuple(
         bug
         for bug in KNOWN_BUGS
         if cause in {one.name for one in bug.causes}
+        and (not bug.subscription_type or subscription_type in (None, bug.subscription_type))
         and (not bug.symptoms or seen.intersection(bug.symptoms))
         and any(bug.is_fixed(one) is False for one in known)
     )

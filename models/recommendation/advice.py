@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from throttlescope.ingest.core.topic_name import is_scalable
@@ -33,7 +33,7 @@ class Advice:
     Attributes
     ----------
     recommendations : tuple of Recommendation
-        The one to do first comes first; empty where nothing that was tried is enough.
+        The one to do first comes first; empty where nothing that was tried is enough, or the replay is too far off to know.
     not_helping : tuple of Message
         Levers that change nothing.
     counterfactuals : Counterfactuals
@@ -73,6 +73,8 @@ def advise(
     """
     ground = ground or Ground(observed, history or observed)
     found = counterfactuals(observed, limiters, ground=ground, horizon_s=target_s)
+    if found.is_far_off:
+        return Advice((), (), replace(found, rows=(), primary=None), target_s)
     levers: list[Recommendation] = []
     for row in found.rows:
         if row.lever == "limiter" and row.effect in ("sooner", "open"):

@@ -1,4 +1,4 @@
-"""``throttlescope recommend --keep-p99-age`` on the command line."""
+"""``throttlescope recommend`` on the command line: which window is replayed, and ``--keep-p99-age``."""
 
 from __future__ import annotations
 
@@ -100,3 +100,41 @@ def test_lake_without_signals_suggests_a_run(tmp_path):
     done = recommend(bare, "--keep-p99-age", "5m", "--quiet")
     assert done.code == 2
     assert "throttlescope run" in done.line
+
+
+# -- which window is replayed --------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def changed(tmp_path_factory):
+    """Consumers that were slow for 25 minutes and have been fast, under a limit, for ten."""
+    played = scenario(
+        duration_s=1_500,
+        then_s=600,
+        interventions=[{"action": "set_consumers", "subscription": "billing", "processing_ms": 2}],
+        subscriptions=[{"name": "billing", "topic": "orders", "type": "Shared", "consumers": 4, "processing_ms": 20}],
+    )  # fmt: skip
+    return simulated_lake(tmp_path_factory.mktemp("changed") / "lake", played, 2_100)
+
+
+def drain(lake, *more):
+    done = throttlescope("recommend", SELECTOR, "--lake", lake.root, "--format", "json", *more)
+    assert done.code == 0, done.err
+    return json.loads(done.out)
+
+
+@pytest.mark.long
+def test_window_in_which_the_cause_changed_is_shortened(changed):
+    known = drain(changed)
+    assert known["at_ms"] - known["window_start_ms"] < 30 * MINUTE_MS
+    assert known["replay_error_share"] < 0.2 and not known["is_far_off"]
+    assert "subscription message limit from 500 msg/s" in known["recommendations"][0]["words"]
+
+
+@pytest.mark.long
+def test_nothing_is_recommended_from_a_replay_that_is_far_off(changed):
+    known = drain(changed, "--window", "30m")
+    assert known["replay_error_share"] > 0.2 and known["is_far_off"]
+    assert (known["recommendations"], known["counterfactuals"], known["primary"]) == ([], [], None)
+    text = throttlescope("recommend", SELECTOR, "--lake", changed.root, "--window", "30m").out
+    assert "No change is recommended, because the replay is too far from what was recorded." in text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated
 
 import typer
@@ -15,7 +16,6 @@ from throttlescope.app.cli.options import (
     LakeFolder,
     Quiet,
     ReplayHistory,
-    ReplayWindow,
 )
 from throttlescope.app.cli.settings import CommandOptions
 
@@ -61,7 +61,14 @@ def recommend(
         str | None,
         typer.Option("--at", metavar="T", help="The moment to look at (UTC). Default: the newest sample."),
     ] = None,
-    window: ReplayWindow = "30m",
+    window: Annotated[
+        str | None,
+        typer.Option(
+            "--window",
+            metavar="DURATION",
+            help="Length of the window before it that is replayed. Default: 30m, or the longest of 15m, 10m and 5m that is replayed well.",
+        ),
+    ] = None,
     history: ReplayHistory = "24h",
     format: FormatOption = Format.table,
     quiet: Quiet = False,
@@ -74,7 +81,7 @@ def recommend(
     With --keep-p99-age it tries the same changes on the arrivals of two weeks, minute by minute. Commands are printed, never executed. Backlogs are entries (batches), rates messages, times UTC.
     """
     from throttlescope.app.cli.tables.recommend import write_advice, write_kept_age
-    from throttlescope.app.services.recommend import recommend_age, recommend_drain
+    from throttlescope.app.services.recommend import WINDOWS, recommend_age, recommend_drain
     from throttlescope.app.services.slo import AgeObjective
     from throttlescope.app.services.whatif.replay import Question
 
@@ -85,5 +92,6 @@ def recommend(
             recommend_drain(options.lake(absolute=False), question, options.now_ms, options.progress(2)),
             options,
         )
+    question = replace(question, window=window or WINDOWS[0])
     objective, stored = AgeObjective.of(keep_p99_age, over, share), options.lake(absolute=False)
     write_kept_age(recommend_age(stored, question, objective, options.now_ms, options.progress(2)), options)

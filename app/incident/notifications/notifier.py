@@ -188,7 +188,7 @@ class Notifier:
     def _what_helps(self, change: EpisodeChange) -> WhatHelps | None:
         """The best recommendation; None where there is none in time."""
         from throttlescope.app.incident.advice import advice_within
-        from throttlescope.app.incident.computed import HISTORY, TARGET, WINDOW
+        from throttlescope.app.incident.computed import HISTORY, TARGET
         from throttlescope.app.services.whatif.replay import Question
 
         most_s = self.settings.advice_within / SECOND_MS
@@ -197,7 +197,7 @@ class Notifier:
             return None
         name = subscription_text(row["topic"], row["partition"], row["subscription"])
         at = format_time(row["known_until_ms"])
-        question = Question(name, row["cluster"], (), at, WINDOW, HISTORY, TARGET, None)
+        question = Question(name, row["cluster"], (), at, None, HISTORY, TARGET, None)
         return WhatHelps.of(advice_within(self.lake.root, question, self.now_ms(), most_s=most_s).found)
 
     def _record(self, channel: str, message: Notification) -> None:

@@ -16,8 +16,8 @@ from typing import Any
 from throttlescope.app.incident import evidence
 from throttlescope.app.incident.load import Incident, read_incident
 from throttlescope.app.incident.selection import IncidentSelection
+from throttlescope.app.incident.summary import verdict_answer
 from throttlescope.app.presentation.answer import VerdictAnswer
-from throttlescope.app.presentation.answer import answer as answer_of
 from throttlescope.app.presentation.backlog_units import in_other_units
 from throttlescope.app.presentation.causes import CAUSES, limiter_words
 from throttlescope.app.presentation.output import freshness
@@ -92,7 +92,7 @@ class LakeTools:
         """The verdict of a subscription with its evidence."""
         found = self._incident(subscription, cluster, at)
         verdict = found.verdict
-        judged = None if verdict is None else _judged(found)
+        judged = None if verdict is None else verdict_answer(found)
         answer = answers.Explanation(
             subscription=str(found.name),
             cluster=found.key.cluster,
@@ -276,13 +276,6 @@ def _troubled_text(rows: list[dict[str, Any]], total: int, age: answers.DataAge)
     if total > _NAMED:
         lines.append(sentence("mcp.more", number=total - min(_NAMED, len(rows))))
     return "\n".join([*lines, age.note])
-
-
-def _judged(found: Incident) -> VerdictAnswer:
-    end_ms = found.verdict["window_end_ms"]
-    history = [row for row in found.verdicts if row["window_end_ms"] < end_ms]
-    limits = evidence.limits_at_verdict(found)
-    return answer_of(found.verdict, history, limits, found.answers.broker_versions)
 
 
 def _cause_parts(found: Incident, judged: VerdictAnswer | None) -> dict[str, Any]:

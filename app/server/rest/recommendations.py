@@ -19,7 +19,7 @@ from throttlescope.ingest.core.times import format_time
 from throttlescope.models.messages.catalogue import sentence
 
 #: The defaults of ``throttlescope recommend``.
-_WINDOW, _HISTORY = "30m", "24h"
+_HISTORY = "24h"
 #: A replay that takes longer is a job for the command line.
 _LONGEST_S = 45.0
 
@@ -39,7 +39,7 @@ def recommendations(
     cluster, until_ms = _found(reader, wanted)
     at_ms = until_ms if wanted.at_ms is None else wanted.at_ms
     question = Question(
-        wanted.selector, cluster, (), format_time(at_ms), _WINDOW, _HISTORY, f"{wanted.target_s}s", None
+        wanted.selector, cluster, (), format_time(at_ms), None, _HISTORY, f"{wanted.target_s}s", None
     )
     with turns.slot(min(most_s, _LONGEST_S) / 2) as left_s:
         outcome = advice_within(

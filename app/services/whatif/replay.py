@@ -27,13 +27,13 @@ MAX_HORIZON_MS = 31 * DAY_MS
 
 @dataclass(frozen=True)
 class Question:
-    """A question, as it was typed; ``at`` None is the newest sample."""
+    """A question, as it was typed; ``at`` None is the newest sample, ``window`` None the longest that is replayed well (of recommendations only)."""
 
     subscription: str
     cluster: str | None
     settings: Sequence[str]
     at: str | None
-    window: str
+    window: str | None
     history: str
     horizon: str
     drained_below_entries: int | None

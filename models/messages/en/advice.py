@@ -81,8 +81,12 @@ SENTENCES = {
     "advice.primary.both": "Limiter and consumers both limit it: neither change alone drains it, both together do.",
     "advice.primary.none": "None of the levers that were tried changes the backlog measurably.",
     "advice.none_found": "No change that was tried drains it within {target_s:duration}.",
-    "advice.replay_error": "On average, the replay of the window misses the recorded backlog by {percent:.1f} % of its peak.",
-    "advice.rough": "That is a large error: treat these figures as rough.",
+    "advice.far_off": "The replay is too far from what was recorded to compare changes.",
+    "advice.none_far_off": (
+        "No change is recommended, because the replay is too far from what was recorded. Conditions changed within the window, or "
+        "something that is not in the samples limits the backlog. Choose another window or moment."
+    ),
+    "advice.replay_error": "On average, the replay of the last {window_s:duration} misses the recorded backlog by {percent:.1f} % of its peak.",
     # When the backlog is gone with a change.
     "advice.gone.open": "a time that depends on the consumers: their speed was not observed",
     "advice.gone.earliest": "{low_s:duration} at the earliest, if the consumers can take it",

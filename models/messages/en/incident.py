@@ -198,7 +198,7 @@ SENTENCES = {
     # Counterfactuals.
     "incident.counterfactuals.heading": "What if a cause were removed",
     "incident.counterfactuals.replay": (
-        "The half hour before {at} was replayed in a simulator of Pulsar's limiters, then continued for {length:duration} from "
+        "The {window_s:duration} before {at} were replayed in a simulator of Pulsar's limiters, then continued for {length:duration} from "
         "{entries} entries, each time without one cause. {primary}"
     ),
     "incident.counterfactuals.backlog": "Backlog {length:duration} later (entries)",

@@ -71,8 +71,9 @@ SENTENCES = {
     "advice.primary.both": "限流器和消费者共同限制：任何一项单独改动都不能消化积压，两项一起才能。",
     "advice.primary.none": "尝试过的改动都没有使积压发生可测量的变化。",
     "advice.none_found": "尝试过的改动都不能在 {target_s:duration}内将其消化完。",
-    "advice.replay_error": "该窗口的回放与记录的积压平均相差其峰值的 {percent:.1f} %。",
-    "advice.rough": "这个误差较大：这些数字只能作为粗略参考。",
+    "advice.far_off": "回放与记录相差太大，无法比较各项改动。",
+    "advice.none_far_off": "回放与记录相差太大，因此不建议任何改动。窗口内的情况发生了变化，或者积压受到样本中没有的因素限制。请选择另一个窗口或时刻。",
+    "advice.replay_error": "最近 {window_s:duration}的回放与记录的积压平均相差其峰值的 {percent:.1f} %。",
     # When the backlog is gone with a change.
     "advice.gone.open": "取决于消费者，没有观察到它们的速度",
     "advice.gone.earliest": "最早 {low_s:duration}，前提是消费者能够承受",

@@ -162,7 +162,7 @@ SENTENCES = {
     # Counterfactuals.
     "incident.counterfactuals.heading": "如果去掉某个原因会怎样",
     "incident.counterfactuals.replay": (
-        "用 Pulsar 限流器的模拟器回放 {at} 之前的半小时，然后从 {entries} 个条目开始继续 {length:duration}，每次去掉一个原因。{primary}"
+        "用 Pulsar 限流器的模拟器回放 {at} 之前的 {window_s:duration}，然后从 {entries} 个条目开始继续 {length:duration}，每次去掉一个原因。{primary}"
     ),
     "incident.counterfactuals.backlog": "{length:duration}后的积压（条目）",
     "incident.counterfactuals.gain": "减少量（条目）",

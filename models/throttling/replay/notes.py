@@ -10,12 +10,10 @@ from throttlescope.models.throttling.replay.capacity import Capacity
 from throttlescope.models.throttling.replay.change import Change
 from throttlescope.models.throttling.replay.observed import Observed
 from throttlescope.models.throttling.replay.rebuild import own_limits
-from throttlescope.models.throttling.replay.replay_answer import Arrivals
+from throttlescope.models.throttling.replay.replay_answer import FAR_OFF_SHARE, Arrivals
 
 #: Redeliveries and batches below this share are not mentioned.
 _WORTH_SHARE = 0.01
-#: A replay that is off by so much of the window's peak says little about what comes after it.
-FAR_OFF_SHARE = 0.2
 
 
 def notes_of(

@@ -17,6 +17,8 @@ from throttlescope.models.throttling.replay.speed import Speed
 #: Two drain times that differ by no more than this are the same, and so are two growths, as a share of what is dispatched: a replay
 #: is not more exact than that.
 SAME_S, SAME_SHARE = 5.0, 0.05
+#: A replay that is off by so much of the window's peak says little about what comes after it.
+FAR_OFF_SHARE = 0.2
 
 Effect = Literal["none", "sooner", "later", "open"]
 _EFFECTS: dict[int, Effect] = {-1: "sooner", 0: "none", 1: "later"}
@@ -134,6 +136,12 @@ class ReplayAnswer:
     changed: Forecast
     drained_below_entries: int
     notes: list[Message] = field(default_factory=list)
+
+    @property
+    def is_far_off(self) -> bool:
+        """Whether the window was replayed too badly to say anything about what comes after it. Without a backlog nothing can be missed."""
+        had_backlog = float(self.observed.backlog_entries.max()) > self.drained_below_entries
+        return had_backlog and self.speed.error_share >= FAR_OFF_SHARE
 
     @property
     def effect(self) -> Effect:

@@ -72,3 +72,14 @@ def test_every_bug_has_its_texts():
         assert bug.causes or bug.issue == 20591
         assert set(bug.symptoms) <= set(SYMPTOMS)
         assert str(bug.issue) in bug.url
+
+
+def test_bug_of_one_type_is_not_named_for_another():
+    def issues(subscription_type):
+        found = bugs_behind("hung_consumers", ["4.0.12"], subscription_type=subscription_type)
+        return {bug.issue for bug in found} & {26174, 26236, 26268}
+
+    assert issues("Failover") == {26174}
+    assert issues("Key_Shared") == {26236, 26268}
+    assert issues("Shared") == set()
+    assert issues(None) == {26174, 26236, 26268}

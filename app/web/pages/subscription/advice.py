@@ -28,7 +28,7 @@ from throttlescope.models.messages.catalogue import sentence
 #: Below the time after which the browser gives up by itself.
 MOST_S = 45.0
 #: The defaults of ``throttlescope recommend``.
-_WINDOW, _HISTORY, _TARGET = "30m", "24h", "30m"
+_HISTORY, _TARGET = "24h", "30m"
 
 
 def button(verdict: dict | None) -> list:
@@ -100,7 +100,7 @@ def compute_advice(reader: LakeReader, concurrency: ConcurrencyLimit, data: dict
 def _recommend(reader: LakeReader, page: PageState, most_s: float) -> AdviceOutcome:
     key, at_ms = page.address.subscription, page.window_ms[1]
     name = SubscriptionName(key.topic, None if key.partition < 0 else key.partition, key.subscription)
-    question = Question(str(name), key.cluster, (), format_time(at_ms), _WINDOW, _HISTORY, _TARGET, None)
+    question = Question(str(name), key.cluster, (), format_time(at_ms), None, _HISTORY, _TARGET, None)
     return advice_within(reader.lake_path, question, at_ms, most_s=most_s, cancelled=disconnect_check())
 
 

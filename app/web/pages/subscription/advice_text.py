@@ -9,12 +9,14 @@ from dash import html
 
 from throttlescope.app.presentation import format as fmt
 from throttlescope.app.presentation.advice import (
-    PRIMARY,
     drain_within,
     lever_text,
     no_command,
     no_roll_back,
+    none_found,
+    primary_text,
     recommendations_of,
+    replay_error,
     texts_of,
 )
 from throttlescope.app.web.components.parts import copy_button, hostile_sentence, plain_table
@@ -23,7 +25,6 @@ from throttlescope.models.messages.catalogue import sentence
 from throttlescope.models.messages.limiting import limiting_factor
 from throttlescope.models.recommendation import Recommendation
 from throttlescope.models.recommendation.recommendation import RecommendedCheck
-from throttlescope.models.throttling.replay.notes import FAR_OFF_SHARE
 
 
 def not_executed() -> str:
@@ -51,7 +52,7 @@ def advice(found: Mapping[str, Any]) -> html.Section:
     )
     body: list = [_recommendation(number, one) for number, one in enumerate(known, 1)]
     if not body:
-        body = [html.P(html.Strong(sentence("advice.none_found", target_s=found["target_s"])))]
+        body = [html.P(html.Strong(none_found(found)))]
     if found["not_helping"]:
         body.append(
             html.Div(
@@ -133,14 +134,10 @@ def _counterfactuals(found: Mapping[str, Any]) -> html.Details:
         ]
         for row in found["counterfactuals"]
     ]
-    off = found["replay_error_share"]
-    notes = [sentence("advice.replay_error", percent=100 * off)]
-    if off >= FAR_OFF_SHARE:
-        notes.append(sentence("advice.rough"))
-    notes += texts_of(found["notes"])
+    notes = [replay_error(found), *texts_of(found["notes"])]
     return html.Details(
         [
-            html.Summary([sentence("label.counterfactuals_colon"), PRIMARY[found["primary"]].text]),
+            html.Summary([sentence("label.counterfactuals_colon"), primary_text(found)]),
             plain_table(
                 (
                     sentence("label.without"),

@@ -49,7 +49,8 @@ LONGEST_MS = 7 * 24 * BLOCK_MS
 _ANSWER_COLUMNS = tuple(
     name
     for name in COLUMNS
-    if name.startswith(("limit_", "rho_", "read_")) or name in ("minute_ms", "broker", *backlog_units.COLUMNS)
+    if name.startswith(("limit_", "rho_", "read_"))
+    or name in ("minute_ms", "broker", "subscription_type", *backlog_units.COLUMNS)
 )
 
 

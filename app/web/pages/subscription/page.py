@@ -12,7 +12,7 @@ import pandas as pd
 from dash import ALL, ClientsideFunction, Dash, Input, Output, dcc, html
 
 from throttlescope.app.presentation import format as fmt
-from throttlescope.app.presentation.answer import answer
+from throttlescope.app.presentation.answer import answer, newest_type
 from throttlescope.app.presentation.limits import known_limits
 from throttlescope.app.presentation.links.paths import SUBSCRIPTION_PATH, SUBSCRIPTIONS_PATH
 from throttlescope.app.presentation.links.subscription import SubscriptionAddress
@@ -168,7 +168,15 @@ def top(found: AnsweredWindow, live: Live | None = None) -> list:
         is_newest = newest["window_end_ms"] <= verdict["window_end_ms"]
         whole = replace(found.address, at_ms=None, zoom_ms=None).href()
         card = answer_card(
-            answer(verdict, history, limits, found.broker_versions, _last(found.verdict_minutes), found.age),
+            answer(
+                verdict,
+                history,
+                limits,
+                found.broker_versions,
+                _last(found.verdict_minutes),
+                found.age,
+                newest_type(found.verdict_minutes),
+            ),
             found,
             None if is_newest else newest,
             whole,

@@ -10,7 +10,7 @@ from throttlescope.app.web.components.parts import hostile_sentence, section
 from throttlescope.app.web.pages.what_if.replayed_runs import LabView
 from throttlescope.app.web.pages.what_if.run_text import PAGE
 from throttlescope.models.messages.catalogue import sentence
-from throttlescope.models.throttling.replay.notes import FAR_OFF_SHARE
+from throttlescope.models.throttling.replay.replay_answer import FAR_OFF_SHARE
 
 
 def error_line(view: LabView) -> html.P:
