@@ -5,6 +5,7 @@ What, since when, why and how sure, which limiter, what happens by when, what to
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 from throttlescope.app.incident import evidence, remedies
@@ -22,8 +23,10 @@ from throttlescope.ingest.core.subscription_name import remote_cluster
 from throttlescope.ingest.core.times import MINUTE_MS, SECOND_MS
 from throttlescope.ingest.core.topic_name import part_word
 from throttlescope.models.backlog_age import backlog_age
+from throttlescope.models.diagnosis.causes import HEALTHY
 from throttlescope.models.messages.catalogue import sentence
 from throttlescope.models.messages.stored import forecast_in_language
+from throttlescope.models.messages.units import duration
 
 
 def facts(incident: Incident, computed: ComputedResults, pictures: Sequence[str] = ()) -> Facts:
@@ -199,8 +202,30 @@ def _this_cause(incident: Incident) -> list[str]:
     run = runs([row for row in incident.verdicts if row["window_end_ms"] <= end_ms])[-1]
     at, length = fmt.moment(run.start_ms), _length_s(run.start_ms, run.end_ms)
     if run.follows_gap:
-        return [sentence("incident.since.cause_before", at=at, length=length)]
-    return [sentence("incident.since.cause", at=at, length=length)]
+        since = sentence("incident.since.cause_before", at=at, length=length)
+    else:
+        since = sentence("incident.since.cause", at=at, length=length)
+    return [since, *_other_causes(incident)]
+
+
+def _other_causes(incident: Incident) -> list[str]:
+    """What else was the verdict during the episode, the longest first: a shorter cause must not vanish behind the main one."""
+    verdict, episode = incident.verdict, incident.episode or {}
+    start_ms, end_ms = episode.get("since_ms", 0), episode.get("end_ms") or incident.known_until_ms
+    lasted_ms: Counter[tuple[str, str | None]] = Counter()
+    for run in runs(incident.verdicts):
+        inside_ms = min(run.end_ms, end_ms) - max(run.start_ms, start_ms)
+        if inside_ms > 0 and run.cause != HEALTHY.name:
+            lasted_ms[run.cause, run.limiter] += inside_ms
+    del lasted_ms[verdict["cause"], verdict["limiter"]]
+    if not lasted_ms:
+        return []
+    names = []
+    for (cause, limiter), length_ms in lasted_ms.most_common():
+        words = CAUSES[cause].label.lower()
+        which = f" ({limiter_words(limiter, incident.key.subscription)})" if limiter else ""
+        names.append(f"{words}{which} {duration(length_ms / SECOND_MS)}")
+    return [sentence("incident.since.other_causes", causes=", ".join(names))]
 
 
 def _why(incident: Incident, computed: ComputedResults, judged: VerdictAnswer | None) -> list[TextBlock]:

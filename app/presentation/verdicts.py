@@ -58,7 +58,7 @@ def print_summary(rows: Sequence[Mapping[str, Any]], objectives: Objectives, *, 
         lambda row: [
             duration_text(row["held_ms"]),
             f"{minute_text(row['from_ms'])[skip:]} to {minute_text(row['to_ms'])[11:]}",
-            row["cause_now"],
+            row["cause_now"] if row["limiter_now"] is None else f"{row['cause_now']} ({row['limiter_now']})",
         ],
         what="subscription",
         after=day,

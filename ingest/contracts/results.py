@@ -291,7 +291,7 @@ VERDICTS = Table(
         ),
         Column("rules_version", pa.string(), "version of the rules"),
         _opt("backlog_entries", "ready backlog at the window's end"),
-        _opt("backlog_growth_entries", "its change over the window"),
+        _opt("backlog_growth_entries", "its trend: median slope of its samples times the window's length"),
         _opt("variant", "which form of the cause", pa.string(), VARIANTS),
         _opt("why", "the rule that named the cause, in words", pa.string()),
         _opt("contributing", "further causes that apply, most urgent first", pa.list_(CONTRIBUTING)),

@@ -100,6 +100,17 @@ def test_page_facts_have_a_fixed_order(lake, tmp_path):
 
 
 @pytest.mark.long
+def test_shorter_causes_of_the_episode_are_named(tmp_path):
+    slow = {"cause": "slow_consumers", "side": "consumer_capacity", "in_msg": 60.0, "out_msg": 20.0}
+    hung = slow | {"cause": "hung_consumers", "out_msg": 0.0}
+    phases = (Phase(0), Phase(60, **slow), Phase(100, **hung), Phase(115, **slow))
+    lake = write_sample_lake(tmp_path / "lake", (Sample("persistent://shop/web/clicks", "reader", phases),))
+    page = bundle(lake, tmp_path, "persistent://shop/web/clicks#reader")["README.md"].decode()
+    assert "# `reader`: slow consumers" in page
+    assert "Other verdicts during this backlog: hung consumers 15 min." in page
+
+
+@pytest.mark.long
 def test_bundle_bytes_are_reproducible(lake, tmp_path):
     once, twice = tmp_path / "once.zip", tmp_path / "twice.zip"
     for out in (once, twice):

@@ -14,7 +14,7 @@ SENTENCES = {
     "answer.backlog_unknown": "Backlog not measured.",
     "answer.backlog": "{entries} wait.",
     "answer.backlog_unchanged": "{entries} wait, unchanged over {length}.",
-    "answer.backlog_changed": "{entries} wait, {change} over {length}.",
+    "answer.backlog_changed": "{entries} wait; trend: {change} per {length}.",
     "answer.messages": "About {messages}.",
     "answer.messages_and_bytes": "About {messages}, {bytes}.",
     "answer.since": "Since {start}, for {length}.",

@@ -19,7 +19,7 @@ SENTENCES = {
     "incident.backlog.not_measured": "The backlog at {at} was not measured.",
     "incident.backlog.ready": "Backlog: {entries} ready for delivery at {at}.",
     "incident.backlog.ready_and_growth": (
-        "Backlog: {entries} ready for delivery at {at}, {growth} in the {length:duration} before."
+        "Backlog: {entries} ready for delivery at {at}; trend over the window: {growth} per {length:duration}."
     ),
     "incident.backlog.end_of_data": "{at} (the end of the data)",
     "incident.backlog.entry_is_message": "An entry is a batch, here of one message.",
@@ -50,11 +50,12 @@ SENTENCES = {
     "incident.since.peak": "Largest: {entries} ready entries at {at}.",
     "incident.since.cause": "This cause: since {at}, for {length:duration}.",
     "incident.since.cause_before": "This cause: since {at} or earlier, for at least {length:duration}.",
+    "incident.since.other_causes": "Other verdicts during this backlog: {causes}.",
     # Why, and how sure.
     "incident.why.no_verdict": "Not judged: the lake has no verdict of this subscription up to this moment.",
     "incident.why.rule": "{answer} The rule: {why}.",
     "incident.why.known_bug": "Known bug of this broker version: {bug}",
-    "incident.why.consumers": "Consumers: {consumers}.",
+    "incident.why.consumers": "Consumers: {consumers}",
     "incident.why.main_cause": "Main cause of the whole episode: {cause}.",
     "incident.why.main_cause_and_limiter": "Main cause of the whole episode: {cause} ({limiter}).",
     "incident.sure.no_verdict": "There is no verdict.",

@@ -68,7 +68,8 @@ SENTENCES = {
     ),
     # Verdicts.
     "tables.verdicts.summary_note": (
-        "cause: the main cause in the range; confidence: its mean; backlog: its largest, in ready entries (batches)."
+        "cause: the main cause in the range; confidence: its mean; backlog: its largest, in ready entries (batches); duration: how long it was the "
+        "cause; now: cause of the newest window, with its limiter."
     ),
     "tables.verdicts.left_out": "Left out: {hidden} healthy subscriptions of Pulsar itself.",
     "tables.verdicts.window_note": (

@@ -14,7 +14,7 @@ SENTENCES = {
     "answer.backlog_unknown": "没有测得积压。",
     "answer.backlog": "{entries}待投递。",
     "answer.backlog_unchanged": "{entries}待投递，{length}内没有变化。",
-    "answer.backlog_changed": "{entries}待投递，{length}内变化 {change}。",
+    "answer.backlog_changed": "{entries}待投递；趋势：每 {length} {change}。",
     "answer.messages": "约 {messages}。",
     "answer.messages_and_bytes": "约 {messages}，{bytes}。",
     "answer.since": "始于 {start}，已持续 {length}。",

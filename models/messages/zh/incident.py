@@ -15,7 +15,7 @@ SENTENCES = {
     # What.
     "incident.backlog.not_measured": "没有测得 {at} 的积压。",
     "incident.backlog.ready": "积压：{at} 有 {entries}可投递。",
-    "incident.backlog.ready_and_growth": "积压：{at} 有 {entries}可投递，此前 {length:duration}内 {growth}。",
+    "incident.backlog.ready_and_growth": "积压：{at} 有 {entries}可投递，窗口内的趋势：每 {length:duration} {growth}。",
     "incident.backlog.end_of_data": "{at}（数据的末尾）",
     "incident.backlog.entry_is_message": "一个条目是一个批次，这里每批一条消息。",
     "incident.backlog.entry_is_batch": "一个条目是一个批次，这里每批约 {messages} 条消息。",
@@ -37,11 +37,12 @@ SENTENCES = {
     "incident.since.peak": "最大：{at} 有 {entries} 个可投递条目。",
     "incident.since.cause": "该原因：始于 {at}，已持续 {length:duration}。",
     "incident.since.cause_before": "该原因：始于 {at} 或更早，至少已持续 {length:duration}。",
+    "incident.since.other_causes": "此次积压期间的其他判定：{causes}。",
     # Why, and how sure.
     "incident.why.no_verdict": "未判定：到这一时刻为止，数据湖中没有该订阅的判定。",
     "incident.why.rule": "{answer}规则：{why}。",
     "incident.why.known_bug": "该 broker 版本的已知缺陷：{bug}",
-    "incident.why.consumers": "消费者：{consumers}。",
+    "incident.why.consumers": "消费者：{consumers}",
     "incident.why.main_cause": "整个积压时段的主要原因：{cause}。",
     "incident.why.main_cause_and_limiter": "整个积压时段的主要原因：{cause}（{limiter}）。",
     "incident.sure.no_verdict": "没有判定。",

@@ -48,7 +48,9 @@ FOUND = {
     "backlog_entries": 214_000,
     "as_is_entries": span(267_000, 269_000),
     "primary": "limiter",
+    "window_start_ms": START_MS - 1_800_000,
     "replay_error_share": 0.02,
+    "is_far_off": False,
     "counterfactuals": [
         counterfactual("limiter", "subscription.msg", span(0, 0), span(267_000, 269_000), 840, 1140, "consumers"),
         counterfactual("consumers", None, span(267_000, 269_000), span(0, 0), None, None, "subscription.msg"),
@@ -115,9 +117,12 @@ def test_advice_without_solution_is_explained():
     assert "drains it within 30 min." in read(in_words(FOUND | {"recommendations": []}))
 
 
-def test_inaccurate_replay_is_marked_rough():
-    assert "treat these figures as rough" in read(in_words(FOUND | {"replay_error_share": 0.5}))
-    assert "rough" not in read(in_words(FOUND))
+def test_nothing_is_recommended_from_an_inaccurate_replay():
+    nothing = {"recommendations": [], "not_helping": [], "counterfactuals": [], "primary": None}
+    said = read(in_words(FOUND | nothing | {"replay_error_share": 0.5, "is_far_off": True}))
+    assert "No change is recommended, because the replay is too far from what was recorded." in said
+    assert "the replay of the last 30 min misses the recorded backlog by 50.0 % of its peak" in said
+    assert "too far" not in read(in_words(FOUND))
 
 
 def test_command_is_shown_as_text():
