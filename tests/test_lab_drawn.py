@@ -74,7 +74,7 @@ def test_development_scenario_checks_hold_by_arithmetic(scenario: Scenario) -> N
     assert _unseen(scenario, MIDDLE) == []
 
 
-@pytest.mark.long
+@pytest.mark.study
 def test_without_its_intervention_the_check_fails() -> None:
     """The fluid model can say no: nothing drains where the relief is left out."""
     families = [name for name in FAMILIES if not name.startswith("healthy")]

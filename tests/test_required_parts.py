@@ -45,6 +45,7 @@ def run_pytest(folder, text, required):
 
 
 @pytest.mark.long
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("text", SKIPS.values(), ids=SKIPS)
 def test_a_skip_of_what_is_required_fails(tmp_path, text):
     done = run_pytest(tmp_path, text, "broker,prometheus")
@@ -54,6 +55,7 @@ def test_a_skip_of_what_is_required_fails(tmp_path, text):
 
 
 @pytest.mark.long
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("text", SKIPS.values(), ids=SKIPS)
 def test_without_the_rule_it_is_a_skip(tmp_path, text):
     done = run_pytest(tmp_path, text, "")

@@ -52,6 +52,7 @@ def _named(value):
 
 
 @pytest.mark.long
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("words", "offered"), TYPED, ids=_named)
 def test_bash_completes(words, offered, tmp_path):
     quoted = " ".join(f"'{word}'" for word in words)
@@ -68,6 +69,7 @@ def test_bash_completes(words, offered, tmp_path):
 
 
 @pytest.mark.long
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("words", "offered"), TYPED[:5], ids=_named)
 def test_fish_completes(words, offered, tmp_path):
     lines = output_of(

@@ -40,7 +40,7 @@ def ingested(tmp_path_factory):
     return lake, brought["start_ms"], brought["end_ms"]
 
 
-@pytest.mark.long
+@pytest.mark.study
 def test_ingest_then_diagnose_equals_run(ingested, tmp_path):
     lake, start_ms, end_ms = ingested
     found = run_json("diagnose", "--start", start_ms / 1000, "--end", end_ms / 1000, "--lake", lake)

@@ -122,6 +122,7 @@ def test_gated_rows_are_never_visible(tmp_path, monkeypatch):
     assert visible(lake, now_ms) == good
 
 
+@pytest.mark.study
 @pytest.mark.prometheus
 def test_bad_hour_stops_until_it_is_repaired(tmp_path):
     """The hour after it stops too; once the source is repaired, both pass.

@@ -37,6 +37,7 @@ def lake(tmp_path, monkeypatch):
 
 
 @pytest.mark.long
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("accepted", "cookie", "code", "html"),
     [

@@ -108,6 +108,7 @@ def test_run_counts_episodes_forecasts_and_anomalies(recorded):
     }  # fmt: skip
 
 
+@pytest.mark.study
 @pytest.mark.spark
 def test_run_with_master_writes_same_files(recorded, spark, tmp_path):
     """The run of the fixture is small and was done in this process; files are named by their bytes."""
@@ -135,6 +136,7 @@ def test_small_run_starts_no_spark(tmp_path, monkeypatch):
     assert outcome.err.startswith("[1/10] Reading ")
 
 
+@pytest.mark.study
 @pytest.mark.sampled(2)
 @pytest.mark.spark
 @pytest.mark.parametrize("expected", [None, 0])
@@ -329,6 +331,7 @@ def test_duplicate_samples_stop_the_run(tmp_path):
     assert manifest["status"] == "gated"
 
 
+@pytest.mark.study
 def test_interrupted_run_can_be_repeated(recorded, tmp_path):
     """Ctrl-C is reported in one line, and the repeated run gives the same tables."""
     undisturbed, _ = recorded

@@ -85,6 +85,7 @@ def test_lake_is_looked_at_from_process_with_threads(tmp_path, monkeypatch):
             reader.join(60)
 
 
+@pytest.mark.study
 def test_empty_lake_is_waited_for(tmp_path):
     """The lake appears when the server has said that it waits; until then nothing listens."""
     folder, log_file = tmp_path / "lake", tmp_path / "serve.log"

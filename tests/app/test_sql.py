@@ -141,7 +141,7 @@ def test_deadline_stops_the_query(lake, timeout_s):
     assert time.monotonic() - started < 30
 
 
-@pytest.mark.long
+@pytest.mark.study
 def test_interrupt_stops_the_process(lake):
     process = subprocess.Popen(
         [

@@ -45,7 +45,7 @@ def test_history_is_longer_than_learning_period() -> None:
     assert FILE.stat().st_size < 2_000_000
 
 
-@pytest.mark.long
+@pytest.mark.study
 def test_last_day_has_the_simulated_anomalies(tmp_path: Path) -> None:
     lake = Lake(tmp_path / "lake")
     lake.commit(

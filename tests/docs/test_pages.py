@@ -47,17 +47,20 @@ def test_make_targets_that_a_page_names_exist(page):
     assert named <= make_targets()
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("page", PAGES, ids=page_name)
-def test_commands_that_a_page_names_exist(page):
+@pytest.fixture(scope="module")
+def commands() -> set[str]:
     import typer
 
     from throttlescope.app.cli.application import app
 
-    group = typer.main.get_command(app)
+    return set(typer.main.get_command(app).commands)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=page_name)
+def test_commands_that_a_page_names_exist(commands, page):
     code = re.findall(r"```(?:sh|bash|console|text)?\n.*?```|`[^`\n]+`", page.read_text(), re.S)
     named = {word for part in code for word in re.findall(r"(?:^|[\s`/])throttlescope ([a-z][a-z-]*)", part)}
-    assert named <= set(group.commands)
+    assert named <= commands
 
 
 @pytest.mark.parametrize("page", PAGES, ids=page_name)

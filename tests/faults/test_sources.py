@@ -19,6 +19,7 @@ SHORT = {
 }
 
 
+@pytest.mark.study
 def test_failing_source_ends_pull_cleanly(tmp_path):
     done = set()
     with STUDY.opened(1, STUDY.default, tmp_path) as todo:

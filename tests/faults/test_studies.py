@@ -15,7 +15,7 @@ def short(one, tmp_path, instants, kept=None):
     return study.run(one, 1, instants, tmp_path, kept)
 
 
-@pytest.mark.long
+@pytest.mark.study
 @pytest.mark.skipif(
     not changes.can_watch(), reason="the kernel does not tell of another process's calls here"
 )

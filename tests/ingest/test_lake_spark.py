@@ -58,6 +58,7 @@ def test_hours_are_replaced_exactly(spark, tmp_path):
     assert sorted(map(str, after)) == sorted(map(str, expected))
 
 
+@pytest.mark.study
 def test_a_snapshot_reads_the_same_in_spark(spark, tmp_path):
     lake = Lake(tmp_path)
     assert lake.spark(spark, "verdicts").count() == 0

@@ -99,6 +99,7 @@ print("done")
 """
 
 
+@pytest.mark.study
 @pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGINT])
 def test_stopped_in_the_middle_and_repeated(
     spark, prometheus, expected, tmp_path: Path, end: signal.Signals

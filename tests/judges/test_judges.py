@@ -57,7 +57,7 @@ def cases(tmp_path):
     return go_cases(tmp_path)
 
 
-@pytest.mark.long
+@pytest.mark.study
 def test_go_tables_become_cases(cases):
     first, unread, third, fourth = cases
     assert (first["test"], first["query"], first["instant"]) == ("TestTables", "sum(a)", False)

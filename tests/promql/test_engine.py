@@ -164,6 +164,7 @@ def test_ranges_and_strings_as_results(engine):
     assert engine.instant("'text'", END_MS).value == "text"
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("text", QUERIES[::3])
 def test_spark_gives_the_same_bytes(lake, spark, text):
     engine = Engine(lake, lambda: spark)

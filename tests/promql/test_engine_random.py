@@ -19,6 +19,7 @@ pytestmark = pytest.mark.long
 _ON_SPARK = 20
 
 
+@pytest.mark.study
 def test_spark_gives_what_threads_give(spark):
     series = lake_pairs.raw_data_of(0, 1)
     with (

@@ -23,7 +23,7 @@ def test_hostile_texts_are_answered_within_a_second():
     assert result["longest"] >= MEGABYTE
 
 
-@pytest.mark.long
+@pytest.mark.study
 def test_dead_or_silent_child_is_detected(monkeypatch):
     monkeypatch.setattr(hostile, "SILENCE_S", 10.0)
     monkeypatch.setattr(hostile, "_child", _bad_child)

@@ -105,6 +105,7 @@ def test_random_queries_through_a_lake():
     assert figures["failed"] > 0
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("function", _WINDOWS)
 def test_functions_of_a_range_have_prometheus_bits(datasets, server, function):
     answered = 0

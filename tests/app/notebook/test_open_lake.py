@@ -275,6 +275,7 @@ def on_spark(folder, _spark_session) -> OpenLake:
     return open_lake(folder, session=_spark_session)
 
 
+@pytest.mark.study
 @pytest.mark.spark
 def test_dataframes_match_the_lake_tables(on_spark, billing):
     stored = on_spark.lake.read("signals")

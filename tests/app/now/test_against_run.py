@@ -102,6 +102,7 @@ def differences(ours: dict[tuple, dict], theirs: dict[tuple, dict]) -> list[tupl
     ]
 
 
+@pytest.mark.study
 @pytest.mark.sampled(2)
 @pytest.mark.spark
 @pytest.mark.usefixtures("spark")
@@ -146,6 +147,7 @@ def test_both_readers_give_the_same_verdict(prometheus, admin_of, reader):
     assert (rolled["worst_partition"], rolled["sharing"], rolled["partitions"]) == (2, [2], 4)
 
 
+@pytest.mark.study
 def test_cold_start_takes_under_ten_cpu_seconds(prometheus, admin_of):
     """The command in a process of its own, as it is typed. What it took is printed: time, which others share, and its own work."""
     server, ends_ms = prometheus

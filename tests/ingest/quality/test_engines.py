@@ -61,6 +61,7 @@ def write_lake(folder):
     return lake
 
 
+@pytest.mark.study
 @pytest.mark.spark
 def test_both_ways_find_the_same(spark, tmp_path, monkeypatch):
     lake = write_lake(tmp_path)

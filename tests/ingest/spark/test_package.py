@@ -28,7 +28,7 @@ def test_versions_are_the_locked_ones():
     assert {name: version for name, version in found.items() if version not in locked.get(name, ())} == {}
 
 
-@pytest.mark.long
+@pytest.mark.study
 def test_archive_contains_imports_of_tasks():
     """A new dependency has to be in the archive, or among those that only a driver imports."""
     there = {package._normal(one.name) for one in package.distributions()}

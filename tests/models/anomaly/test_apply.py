@@ -98,7 +98,7 @@ def test_too_large_range_is_refused_before_reading(lake, monkeypatch):
         find_anomalies(lake, minute_ms(TODAY), minute_ms(TODAY + 1))
 
 
-@pytest.mark.long
+@pytest.mark.study
 def test_spark_writes_what_this_process_finds(spark, lake):
     day = (minute_ms(TODAY), minute_ms(TODAY + 1))
     count = build_anomalies(SparkPoolExecutor(spark), lake, ["prod"], *day, "run")

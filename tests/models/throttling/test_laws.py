@@ -550,6 +550,7 @@ def queue(rate_msg: float, *, seconds: float, kind: str = "Shared", processing: 
     )
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize(
     ("load", "kind"), [(0.3, "Shared"), (0.5, "Exclusive"), (0.7, "Shared"), (0.8, "Key_Shared")]
@@ -569,6 +570,7 @@ def test_unlimited_waits_match_m_d_1(load, kind, engine):
     assert backlog.mean() == pytest.approx(expected, abs=3 * error)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("kind", ["Shared", "Exclusive"])
 @pytest.mark.parametrize("load", [0.5, 0.7])

@@ -71,6 +71,7 @@ def test_more_consumers_never_raise_the_backlog(found):
     assert per_consumers[4] <= per_consumers[1]
 
 
+@pytest.mark.study
 @pytest.mark.spark
 def test_spark_gives_the_same_rows(spark, found):
     assert sweep(scenario(), GRID, seed=3, executor=SparkPoolExecutor(spark)).equals(found)

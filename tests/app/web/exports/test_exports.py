@@ -112,7 +112,7 @@ def test_csv_in_batches_has_one_header():
     assert [int(row[0]) for row in rows[1:]] == list(range(12_000))
 
 
-@pytest.mark.long
+@pytest.mark.study
 def test_hostile_name_is_exported_unchanged(client, keys):
     hostile = next(key for name, key in keys.items() if name == HOSTILE_NAME)
     answer = client.get(f"/export/table/verdicts.parquet?{query_of(hostile)}")

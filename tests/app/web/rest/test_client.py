@@ -22,7 +22,7 @@ def served(sample_lake, tmp_path_factory):
         yield server
 
 
-@pytest.mark.long
+@pytest.mark.study
 def test_client_of_the_page_works(served, tmp_path):
     (code,) = re.findall(r"<!-- client -->\n```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.S)
     script = tmp_path / "client.py"
