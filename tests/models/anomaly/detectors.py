@@ -18,7 +18,7 @@ from throttlescope.models.anomaly.subscription import SIDES
 FROM_DAY = QUIET_DAYS
 JOIN = 30
 WEEK = 7 * DAY
-_SERIES = {
+SERIES = {
     "in": "in_msg_rate", "out": "out_msg_rate", "backlog": "backlog_ready_entries", "events": "throttled_events",
 }  # fmt: skip
 
@@ -30,7 +30,7 @@ def ours(traffic: Traffic, rules: AnomalyRules = RULES) -> list[int]:
     unjudged = after_marks(traffic.marks, rules.mark_minutes)
     spans = []
     for name, counts in traffic.counts.items():
-        found, _ = judge(counts, calendar, FROM_DAY, rules, sides=SIDES[_SERIES[name]], unjudged=unjudged)
+        found, _ = judge(counts, calendar, FROM_DAY, rules, sides=SIDES[SERIES[name]], unjudged=unjudged)
         spans += [(one.start, one.alarm, one.end) for one in found]
     found, _ = silences(traffic.present, traffic.covered, calendar, FROM_DAY, rules, unjudged=unjudged)
     spans += [(one.start, one.alarm, one.end) for one in found]
