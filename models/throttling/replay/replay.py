@@ -63,7 +63,10 @@ def replay(
     InputError
         The change makes no sense here, or it would take too long.
     """
-    ground = ground or Ground(observed, history or observed, machine, engine, with_bursts=True)
+    # A given processing time is the capacity: then it need not be estimated from bursts, which takes seconds.
+    ground = ground or Ground(
+        observed, history or observed, machine, engine, with_bursts=change.processing_ms is None
+    )
     arrivals = ground.arrivals
     check_change(observed, change, arrivals, horizon_s)
     fitted = ground.capacity
