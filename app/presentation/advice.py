@@ -40,6 +40,8 @@ def none_found(known: Mapping[str, Any]) -> str:
     """Why some facts have no recommendation."""
     if known["is_far_off"]:
         return sentence("advice.none_far_off")
+    if known["is_drained"]:
+        return sentence("advice.none_drained")
     return sentence("advice.none_found", target_s=known["target_s"])
 
 
@@ -76,6 +78,7 @@ def facts(found: ReplayInputs, advice: Advice) -> dict[str, Any]:
         "window_start_ms": found.start_ms,
         "replay_error_share": known.error_share,
         "is_far_off": known.is_far_off,
+        "is_drained": known.is_drained,
         "counterfactuals": [{**asdict(row), "change": row.change.words} for row in known.rows],
         "recommendations": [asdict(one) for one in advice.recommendations],
         "not_helping": [asdict(one) for one in advice.not_helping],

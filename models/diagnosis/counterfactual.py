@@ -101,6 +101,8 @@ class Counterfactuals:
         How far the replay of the window itself was from what was recorded, over the largest backlog.
     is_far_off : bool
         Whether that is too far to trust any of the figures.
+    is_drained : bool
+        Whether there is no backlog at the window's end: then no lever can help.
     capacity : Capacity
         What the consumers were seen to do, and how long ago.
     notes : list of Message
@@ -114,6 +116,7 @@ class Counterfactuals:
     primary: str | None
     error_share: float
     is_far_off: bool
+    is_drained: bool
     capacity: Capacity
     notes: list[Message]
 
@@ -207,6 +210,7 @@ def counterfactuals(
         primary=_primary(rows, first),
         error_share=first.speed.error_share,
         is_far_off=first.is_far_off,
+        is_drained=first.backlog_entries <= first.drained_below_entries,
         capacity=ground.capacity,
         notes=notes,
     )

@@ -33,7 +33,8 @@ class Advice:
     Attributes
     ----------
     recommendations : tuple of Recommendation
-        The one to do first comes first; empty where nothing that was tried is enough, or the replay is too far off to know.
+        The one to do first comes first; empty where nothing that was tried is enough, the replay is too far
+        off to know, or there is no backlog.
     not_helping : tuple of Message
         Levers that change nothing.
     counterfactuals : Counterfactuals
@@ -75,6 +76,8 @@ def advise(
     found = counterfactuals(observed, limiters, ground=ground, horizon_s=target_s)
     if found.is_far_off:
         return Advice((), (), replace(found, rows=(), primary=None), target_s)
+    if found.is_drained:
+        return Advice((), (), found, target_s)
     levers: list[Recommendation] = []
     for row in found.rows:
         if row.lever == "limiter" and row.effect in ("sooner", "open"):

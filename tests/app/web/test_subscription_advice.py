@@ -51,6 +51,7 @@ FOUND = {
     "window_start_ms": START_MS - 1_800_000,
     "replay_error_share": 0.02,
     "is_far_off": False,
+    "is_drained": False,
     "counterfactuals": [
         counterfactual("limiter", "subscription.msg", span(0, 0), span(267_000, 269_000), 840, 1140, "consumers"),
         counterfactual("consumers", None, span(267_000, 269_000), span(0, 0), None, None, "subscription.msg"),
@@ -115,6 +116,11 @@ def test_advice_shows_risks_and_checks():
 
 def test_advice_without_solution_is_explained():
     assert "drains it within 30 min." in read(in_words(FOUND | {"recommendations": []}))
+
+
+def test_drained_backlog_needs_no_change():
+    nothing = {"recommendations": [], "not_helping": [], "is_drained": True}
+    assert "There is no backlog to drain at this moment." in read(in_words(FOUND | nothing))
 
 
 def test_nothing_is_recommended_from_an_inaccurate_replay():
