@@ -1,12 +1,14 @@
 """What all tests share. In: options and environment variables of a test run. Out: one Spark session, the number of examples of a property test,
-failures for required parts that were skipped, and a table of processor time.
+failures for required parts that were skipped, one worker for all that uses Spark, and a table of processor time.
 """
 
 from __future__ import annotations
 
 import gc
 import os
+import re
 from collections import Counter
+from functools import cache
 
 import hypothesis
 import pytest
@@ -87,6 +89,26 @@ def _leave_out_sampled_cases(config, items):
         config.hook.pytest_deselected(items=left_out)
         dropped = set(map(id, left_out))
         items[:] = [item for item in items if id(item) not in dropped]
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """With ``--dist loadfile`` one worker gets all files that use Spark: each JVM and its warm-up cost ten processor seconds."""
+    if config.getoption("dist") != "loadfile":
+        return None
+    from xdist.scheduler import LoadFileScheduling
+
+    uses_spark = re.compile(r"mark\.spark\b|[(,] *_?spark(_session)? *[,)]").search
+
+    @cache
+    def group_of(file: str) -> str:
+        return "spark" if uses_spark((config.rootpath / file).read_text(encoding="utf-8")) else file
+
+    class OneWorkerForSpark(LoadFileScheduling):
+        def _split_scope(self, nodeid):
+            return group_of(super()._split_scope(nodeid))
+
+    return OneWorkerForSpark(config, log)
 
 
 def pytest_addoption(parser):
