@@ -17,6 +17,7 @@ from flask import Flask, redirect, request
 from throttlescope.app import web
 from throttlescope.app.presentation.links.paths import OVERVIEW_PATH, SUBSCRIPTIONS_PATH
 from throttlescope.app.server.api.routes import DEFAULT_LIMITS, NO_ORIGIN, api_blueprint
+from throttlescope.app.server.compressed_scripts import compress_scripts
 from throttlescope.app.server.exports.routes import export_blueprint
 from throttlescope.app.server.health.data_files import DataFiles
 from throttlescope.app.server.health.ready import state_blueprint
@@ -119,6 +120,7 @@ def create_app(
     admit_hosts(app.server, host, access.external_hosts)
     bound_bodies(app.server)
     count_requests(app.server)
+    compress_scripts(app.server)
     request_language.register(app.server)
     guard(app.server, access)
     # Separate ones: pages that wait for a slow store do not block queries.

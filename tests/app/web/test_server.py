@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import re
 import socket
@@ -83,6 +84,25 @@ def test_page_frame_comes_before_scripts(client):
         assert f">{page.title}<" in body
     assert body.index("first-bar") < body.index("react-entry-point")
     assert "<script" not in body
+
+
+def test_scripts_are_compressed_for_clients_that_accept_it(client):
+    address = re.search(r'src="(/_dash-component-suites/[^"]+ag_grid[^"]+)"', client.get("/").text).group(1)
+    plain = client.get(address)
+    packed = client.get(address, headers={"Accept-Encoding": "gzip, deflate, br"})
+    assert "Content-Encoding" not in plain.headers
+    assert packed.headers["Content-Encoding"] == "gzip"
+    assert "Accept-Encoding" in packed.headers["Vary"]
+    assert len(packed.data) == int(packed.headers["Content-Length"]) < len(plain.data) / 2
+    assert gzip.decompress(packed.data) == plain.data
+    assert "Content-Encoding" not in client.get(address, headers={"Accept-Encoding": "gzip;q=0"}).headers
+
+
+def test_styles_are_compressed_and_keep_their_etag(client):
+    packed = client.get("/assets/overview.css", headers={"Accept-Encoding": "gzip"})
+    assert gzip.decompress(packed.data) == (ASSETS / "overview.css").read_bytes()
+    again = {"Accept-Encoding": "gzip", "If-None-Match": packed.headers["ETag"]}
+    assert client.get("/assets/overview.css", headers=again).status_code == 304
 
 
 @pytest.mark.long
