@@ -21,13 +21,13 @@ from deltalake import DeltaTable
 from deltalake.exceptions import DeltaError
 
 from tests.judges.checkouts import checkout
+from tests.judges.demo_lake import demo_lake
 from tests.lab.parts import DELTA_SPARK_VERSION, SPARK_OF_DELTA, PartMissing, delta_spark_jars
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.core.errors import ThrottlescopeError
 from throttlescope.ingest.lake import Lake
 from throttlescope.ingest.lake.formats import features_of_files
 
-_ROOT = Path(__file__).parents[2]
 _READERS = Path(__file__).with_name("delta_readers.py")
 #: The newest DuckDB whose extension for Delta is in PyPI.
 DUCKDB, DUCKDB_DELTA = "1.4.4", "1.4.4.20260205"
@@ -41,7 +41,7 @@ def run(tables: int | None = None) -> dict:
     cases, figures, details = dat_tables(source.folder), [], []
     with tempfile.TemporaryDirectory(prefix="throttlescope-delta-") as folder:
         scratch = Path(folder)
-        lake = Lake(shutil.copytree(_demo_lake(), scratch / "lake"))
+        lake = Lake(shutil.copytree(demo_lake(), scratch / "lake"))
         names = [name for name in TABLES if lake.version(name) is not None][:tables]
         rows = sum(lake.read(name).num_rows for name in names)
         for reader, named in (
@@ -165,16 +165,3 @@ def dat_outcome(case: Path) -> str:
     ]
     read = ds.dataset(files, schema=expected.schema).to_table()
     return "right" if equal_rows(read, expected) else "wrong"
-
-
-def _demo_lake() -> Path:
-    """The demo's lake of this folder, made where it is not there."""
-    lake = _ROOT / ".demo"
-    if not lake.exists():
-        command = [str(Path(sys.executable).with_name("throttlescope")), "demo", "--no-serve", "--quiet"]
-        done = subprocess.run(
-            command, cwd=_ROOT, capture_output=True, text=True, timeout=_READ_S, check=False
-        )
-        if done.returncode:
-            raise PartMissing(f"the demo fails: {done.stderr.strip()[-300:]}")
-    return lake

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from tests.judges import delta, mimir_benchmarks, nab, pint, pulsar, query_engines
+from tests.judges import delta, lighthouse, mimir_benchmarks, nab, pint, pulsar, query_engines, scans
 
 
 @dataclass(frozen=True)
@@ -127,6 +127,26 @@ JUDGES = (
         "the diagnosis",
         None,
         missing="not recorded: it needs an idle machine",
+    ),
+    Judge(
+        "scans",
+        "axe-core and schemathesis, at length",
+        "pages and the REST API",
+        scans.run,
+        missing="not run yet: `make judges JUDGES=scans`",
+    ),
+    Judge(
+        "lighthouse",
+        "Lighthouse",
+        "pages",
+        lighthouse.run,
+        (
+            Finding(
+                "Scripts and styles were sent uncompressed: 8.4 MB on a first visit.",
+                "ee8d7649",
+            ),
+        ),
+        missing="not run yet: `npm install lighthouse`, then `make judges JUDGES=lighthouse` on an idle machine",
     ),
     Judge(
         "zap",
