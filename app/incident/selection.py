@@ -100,7 +100,7 @@ def episode_of(key: SubscriptionKey, episodes: Sequence[Row], selected: Incident
 
 
 def moment(selected: IncidentSelection, episode: Row | None, verdicts: Sequence[Row], until_ms: int) -> int:
-    """The time of the report.
+    """The time of the report: the end of the data; of a backlog that is gone its peak, or the last window before it that names its main cause.
 
     Parameters
     ----------
@@ -120,6 +120,9 @@ def moment(selected: IncidentSelection, episode: Row | None, verdicts: Sequence[
     now = verdict_at(verdicts, last_ms)
     if episode is None or now is None or now["cause"] != "healthy":
         return last_ms
+    at_peak = verdict_at(verdicts, min(episode["peak_ms"], last_ms))
+    if at_peak is not None and at_peak["cause"] not in ("healthy", "unknown"):
+        return at_peak["window_end_ms"]
     naming = [
         row
         for row in verdicts

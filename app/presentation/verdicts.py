@@ -94,7 +94,12 @@ def subscription_text(row: Mapping[str, Any]) -> str:
 
 
 def _print(rows, objectives, time_columns, time_cells, *, what, after, end, notes, now_ms) -> None:
-    rows = sorted(rows, key=lambda row: (*_harm(row), -row[end]))
+    keys = [(row["cluster"], subscription_text(row)) for row in rows]
+    if len(set(keys)) == len(rows):
+        rows = sorted(rows, key=lambda row: (*_harm(row), -row[end]))
+    else:
+        # Several windows of a subscription are read as a course.
+        rows = [row for _, row in sorted(zip(keys, rows, strict=True), key=lambda one: (one[0], one[1][end]))]
     with_cluster = len({row["cluster"] for row in rows}) > 1
     marked = objectives.backlog_entries is not None or objectives.backlog_age_s is not None
     columns = [

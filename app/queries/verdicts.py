@@ -154,10 +154,9 @@ def read_summary(lake: Lake, wanted: VerdictFilter) -> list[dict[str, Any]]:
     -------
     list of dict
         The key columns; ``cause``, ``limiter`` and ``side`` of the main cause, the longest one (anything before
-        ``unknown``, that before ``healthy``) with its ``confidence`` (mean), ``backlog_entries`` and
-        :data:`AGES` (greatest), ``naive_side`` (most frequent), ``from_ms``, ``to_ms`` and
+        ``unknown``, that before ``healthy``) with its ``confidence`` (mean) and :data:`AGES` (greatest), ``naive_side`` (most frequent), ``from_ms``, ``to_ms`` and
         ``held_ms`` (overlaps counted once); ``cause_now``, ``limiter_now``, ``end_ms`` of the
-        newest window; ``rules_version``.
+        newest window; ``backlog_entries``, the greatest of all windows; ``rules_version``.
     """
     before, after, values = _conditions(wanted)
     query = f"""
@@ -175,7 +174,6 @@ def read_summary(lake: Lake, wanted: VerdictFilter) -> list[dict[str, Any]]:
                 AND {" AND ".join(f"signals.{name} = narrowed.{name}" for name in SUBSCRIPTION_KEY_NAMES)}
         ), by_cause AS (
             SELECT {_KEY}, side, cause, limiter, avg(confidence) AS confidence,
-                max(backlog_entries) AS backlog_entries,
                 {", ".join(f"max({name}) AS {name}" for name in AGES)},
                 mode(naive_side ORDER BY naive_side) AS naive_side,
                 min(window_start_ms) AS from_ms, max(window_end_ms) AS to_ms, sum(new_ms) AS held_ms,
@@ -184,8 +182,10 @@ def read_summary(lake: Lake, wanted: VerdictFilter) -> list[dict[str, Any]]:
         ), longest AS (
             SELECT * FROM by_cause QUALIFY row_number() OVER (PARTITION BY {_KEY} ORDER BY
                 CASE cause WHEN 'healthy' THEN 2 WHEN 'unknown' THEN 1 ELSE 0 END, held_ms DESC, cause, limiter) = 1
+        ), largest AS (
+            SELECT {_KEY}, max(backlog_entries) AS backlog_entries FROM narrowed GROUP BY {_KEY}
         )
-        SELECT * FROM longest JOIN newest USING ({_KEY}) WHERE {after} ORDER BY {_KEY}
+        SELECT * FROM longest JOIN largest USING ({_KEY}) JOIN newest USING ({_KEY}) WHERE {after} ORDER BY {_KEY}
     """  # noqa: S608
     return _rows(lake, query, values)
 

@@ -81,7 +81,7 @@ def test_ongoing_cause_is_reported_now():
     )
 
 
-def test_past_cause_is_reported_before_its_peak():
+def test_past_backlog_is_reported_at_its_peak():
     verdicts = windows("hTTTTThhh")
     assert (
         minute(
@@ -96,11 +96,14 @@ def test_past_cause_is_reported_before_its_peak():
         )
         == 30
     )
-    # None names it at all.
+    # At the peak another cause than the main one was the verdict.
     assert (
         minute(moment(IncidentSelection(NAME), episode(cause="redelivery"), verdicts, T + 45 * MINUTE_MS))
-        == 45
+        == 25
     )
+    # None names it at all, and the peak has no cause.
+    quiet = episode(cause="redelivery", peak=5)
+    assert minute(moment(IncidentSelection(NAME), quiet, verdicts, T + 45 * MINUTE_MS)) == 45
 
 
 def test_selected_moment_is_reported():

@@ -109,7 +109,7 @@ def test_summary_has_main_and_newest_cause(lake):
     prod, test = read_summary(lake, VerdictFilter())
     assert (prod["cause"], prod["limiter"], prod["held_ms"]) == ("throttled", "subscription.msg", 3 * FIVE)
     assert (prod["from_ms"], prod["to_ms"]) == (HOUR + FIVE, HOUR + 4 * FIVE)
-    assert (prod["backlog_entries"], prod["naive_side"]) == (4000, "throttle")
+    assert (prod["backlog_entries"], prod["naive_side"]) == (5000, "throttle")
     assert (prod["cause_now"], prod["end_ms"]) == ("healthy", HOUR + 6 * FIVE)
     assert (test["cluster"], test["held_ms"]) == ("test", 6 * FIVE)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import sys
 from typing import TYPE_CHECKING
 
 from throttlescope.app.cli.tables.consumers import print_consumers, print_partitions
@@ -51,7 +53,9 @@ def write_demo(made: DemoLake, *, now_ms: int) -> None:
 
 def write_next(made: DemoLake) -> None:
     """Print the command that serves the demo's lake."""
-    print(sentence("tables.verdicts.demo_next", lake=made.settings.lake))
+    # In a checkout the program is not in PATH.
+    program = "throttlescope" if shutil.which("throttlescope") else sys.argv[0]
+    print(sentence("tables.verdicts.demo_next", program=program, lake=made.settings.lake))
 
 
 def _print(found: VerdictListing, options: CommandOptions) -> None:

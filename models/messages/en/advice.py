@@ -80,7 +80,7 @@ SENTENCES = {
     "advice.primary.consumers": "The consumers are the limiting factor: faster ones drain most.",
     "advice.primary.both": "Limiter and consumers both limit it: neither change alone drains it, both together do.",
     "advice.primary.none": "None of the levers that were tried changes the backlog measurably.",
-    "advice.none_drained": "There is no backlog to drain at this moment. An earlier moment shows what would have drained it then.",
+    "advice.none_drained": "There is no backlog to drain at this moment. Choose an earlier one (--at TIME on the command line) to see what would have drained it then.",
     "advice.none_found": "No change that was tried drains it within {target_s:duration}.",
     "advice.far_off": "The replay is too far from what was recorded to compare changes.",
     "advice.none_far_off": (

@@ -68,8 +68,8 @@ SENTENCES = {
     ),
     # Verdicts.
     "tables.verdicts.summary_note": (
-        "cause: the main cause in the range; confidence: its mean; backlog: its largest, in ready entries (batches); duration: how long it was the "
-        "cause; now: cause of the newest window, with its limiter."
+        "cause: the main cause in the range; confidence: its mean; backlog: the largest in the range, in ready entries (batches); duration: how "
+        "long it was the cause; now: cause of the newest window, with its limiter."
     ),
     "tables.verdicts.left_out": "Left out: {hidden} healthy subscriptions of Pulsar itself.",
     "tables.verdicts.window_note": (
@@ -79,7 +79,7 @@ SENTENCES = {
         "naive rule: ready backlog > 1000 with any throttle event says throttle, without says consumer_capacity."
     ),
     "tables.verdicts.demo": "Recorded on real brokers: {recorded}. Made by the simulator, for what needs weeks: {synthetic}.",
-    "tables.verdicts.demo_next": "Next: throttlescope serve --lake {lake}",
+    "tables.verdicts.demo_next": "Next: {program} serve --lake {lake}",
     # A diagnosis now.
     "tables.now.no_window": "No window of it is whole yet: there is no verdict.",
     "tables.now.healthy": "Healthy: {subscriptions}.",

@@ -70,7 +70,7 @@ SENTENCES = {
     "advice.primary.consumers": "主要限制因素是消费者：更快的消费者能消化最多的积压。",
     "advice.primary.both": "限流器和消费者共同限制：任何一项单独改动都不能消化积压，两项一起才能。",
     "advice.primary.none": "尝试过的改动都没有使积压发生可测量的变化。",
-    "advice.none_drained": "此刻没有需要消化的积压。选择更早的时刻可以看到当时什么能消化它。",
+    "advice.none_drained": "此刻没有需要消化的积压。选择更早的时刻（命令行用 --at TIME）可以看到当时什么能消化它。",
     "advice.none_found": "尝试过的改动都不能在 {target_s:duration}内将其消化完。",
     "advice.far_off": "回放与记录相差太大，无法比较各项改动。",
     "advice.none_far_off": "回放与记录相差太大，因此不建议任何改动。窗口内的情况发生了变化，或者积压受到样本中没有的因素限制。请选择另一个窗口或时刻。",

@@ -52,12 +52,12 @@ SENTENCES = {
     ),
     "tables.partitions.note": "worst：在每个分区的最新窗口中，不健康的分区里可投递积压最大的。{freshness}",
     # Verdicts.
-    "tables.verdicts.summary_note": "cause：该范围内的主要原因；confidence：其平均值；backlog：其最大值，按可投递条目（批次）计；duration：它作为原因的时长；now：最新窗口的原因及其限流器。",
+    "tables.verdicts.summary_note": "cause：该范围内的主要原因；confidence：其平均值；backlog：该范围内的最大值，按可投递条目（批次）计；duration：它作为原因的时长；now：最新窗口的原因及其限流器。",
     "tables.verdicts.left_out": "略去：Pulsar 自身的 {hidden} 个健康订阅。",
     "tables.verdicts.window_note": "backlog：窗口结束时的可投递条目（批次）；duration：该原因不间断地持续了多久。",
     "tables.verdicts.naive": "朴素规则：可投递积压 > 1000 时，只要有限流事件就是 throttle，没有就是 consumer_capacity。",
     "tables.verdicts.demo": "在真实 broker 上录制：{recorded}。由模拟器生成，用于需要数周数据的功能：{synthetic}。",
-    "tables.verdicts.demo_next": "下一步：throttlescope serve --lake {lake}",
+    "tables.verdicts.demo_next": "下一步：{program} serve --lake {lake}",
     # A diagnosis now.
     "tables.now.no_window": "它还没有完整的窗口：没有判定。",
     "tables.now.healthy": "健康：{subscriptions}。",

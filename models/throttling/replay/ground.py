@@ -132,15 +132,20 @@ class Ground:
 
 
 def fit_arrivals(observed: Observed) -> Arrivals:
-    """How much was published to the selected partitions, from the counters of the window."""
-    total = np.sum([observed.partitions[partition].in_msg for partition in observed.selected], axis=0)
-    elapsed = (observed.times_ms - observed.times_ms[0]) / 1000
-    mean = float(total.sum() / elapsed[-1])
-    published = np.cumsum(total)
+    """How much was published to the selected partitions, from the counters of the window.
+
+    Scrapes that a counter restarted before are left out, because what was counted up to the restart is lost; if that is most of the window, none is.
+    """
+    total = np.sum([observed.partitions[partition].in_msg for partition in observed.selected], axis=0)[1:]
+    seconds = np.diff(observed.times_ms) / 1000
+    whole = np.ones(len(seconds), bool)
+    restarted = np.searchsorted(observed.times_ms, observed.restarts_ms) - 1
+    whole[restarted[(restarted >= 0) & (restarted < len(seconds))]] = False
+    if 2 * seconds[whole].sum() >= seconds.sum():
+        total, seconds = total[whole], seconds[whole]
+    elapsed, published = np.r_[0.0, np.cumsum(seconds)], np.r_[0.0, np.cumsum(total)]
+    mean = float(published[-1] / elapsed[-1])
     edges = np.arange(0, elapsed[-1] + 1e-9, MINUTE_S)
-    if len(edges) >= 4:
-        rates = np.diff(np.interp(edges, elapsed, published)) / MINUTE_S
-    else:
-        rates = total[1:] / np.diff(elapsed)
+    rates = np.diff(np.interp(edges, elapsed, published)) / MINUTE_S if len(edges) >= 4 else total / seconds
     low, high = (float(np.quantile(rates, share)) for share in (0.1, 0.9))
     return Arrivals(mean, min(low, mean), max(high, mean), observed.publish_limited)

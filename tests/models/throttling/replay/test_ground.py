@@ -1,4 +1,4 @@
-"""Replays that share their ground are those that do not."""
+"""Replays that share their ground are those that do not; arrivals of a window whose counters restarted."""
 
 from __future__ import annotations
 
@@ -7,9 +7,17 @@ from dataclasses import asdict
 import numpy as np
 import pytest
 
-from tests.models.throttling.replay.samples import SELECTOR, START_MS, scenario, simulated_lake
+from tests.models.throttling.replay.samples import (
+    EVERY_S,
+    SELECTOR,
+    START_MS,
+    observed_of,
+    scenario,
+    simulated_lake,
+)
 from throttlescope.models.throttling.replay import Ground, parse_change, read_observed, replay
 from throttlescope.models.throttling.replay import speed as speeds
+from throttlescope.models.throttling.replay.ground import fit_arrivals
 
 WINDOW_S = 300
 CHANGES = (
@@ -45,3 +53,19 @@ def test_shared_ground_saves_replays_keeps_answers(tmp_path, monkeypatch):
             second.notes,
             asdict(second.capacity),
         )
+
+
+def test_scrapes_before_a_restart_are_left_out_of_arrivals():
+    """Ten messages a second; of the two scrapes before counters restarted most were lost."""
+    came = [50.0] * 61
+    came[20], came[40] = 4.0, 0.0
+    times_ms = [START_MS + 1000 * EVERY_S * at for at in range(61)]
+    backlog = list(range(61))
+    whole = fit_arrivals(observed_of(backlog=backlog, in_msg=50.0))
+    lossy = fit_arrivals(
+        observed_of(backlog=backlog, in_msg=came, restarts_ms=[times_ms[20], times_ms[40] - 1_000])
+    )
+    assert (lossy.msg_per_s, lossy.low_msg_per_s, lossy.high_msg_per_s) == (10.0, 10.0, 10.0)
+    assert whole.msg_per_s == lossy.msg_per_s
+    # Where restarts are most of the window, all of it counts.
+    assert fit_arrivals(observed_of(backlog=backlog, in_msg=came, restarts_ms=times_ms[1:])).msg_per_s < 10.0
