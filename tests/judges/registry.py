@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from tests.judges import delta, mimir_benchmarks, nab, pint, pulsar, query_engines
+from tests.judges.scenarios import judge as scenarios
 
 
 @dataclass(frozen=True)
@@ -123,10 +124,10 @@ JUDGES = (
     ),
     Judge(
         "pulsar-scenarios",
-        "Pulsar's performance scenarios",
+        "Pulsar's performance scenarios (`tests/performance/scenarios`), scaled down",
         "the diagnosis",
-        None,
-        missing="not recorded: it needs an idle machine",
+        scenarios.run,
+        missing="not run yet: `make judges JUDGES=pulsar-scenarios`",
     ),
     Judge(
         "zap",
