@@ -24,7 +24,7 @@ from tests.accuracy.recorded import read
 from tests.accuracy.signals import signals_of
 from tests.judges.checkouts import checkout, checkouts_dir
 from tests.judges.scenarios.read import PulsarLoad, read_load
-from tests.judges.scenarios.scale import DELIVERED_MSG, PLAY_S, Play, different, plays_of
+from tests.judges.scenarios.scale import DELIVERED_MSG, PLAY_S, ScaledPlay, different, plays_of
 from tests.lab.group import Group, run_group
 from tests.lab.judge import Outcome
 from tests.lab.parts import PartMissing, broker_jars, java_binary, parts_dir, prometheus_binary
@@ -42,10 +42,10 @@ _JUDGED = "judged"
 
 
 @dataclass(frozen=True)
-class Answer:
+class DiagnosedWindow:
     """What the diagnosis says of a window of a play."""
 
-    play: Play
+    play: ScaledPlay
     verdict: Verdict
 
     @property
@@ -67,7 +67,7 @@ def run(loads: int | None = None) -> dict:
         shutil.rmtree(out_dir)
     plays = [play for number, load in enumerate(chosen) for play in plays_of(load, number)]
     notes, busy = _record(plays, out_dir)
-    answers: list[Answer] = []
+    answers: list[DiagnosedWindow] = []
     for play in plays:
         folder = out_dir / play.scenario.name
         if (folder / "recording.json").exists():
@@ -105,8 +105,8 @@ def source() -> tuple[Path, str, list[str]]:
     return root / SCENARIOS, version, sources
 
 
-def _record(plays: list[Play], out_dir: Path) -> tuple[list[str], list[float]]:
-    """Play what has no recording yet; why plays do not count, and the machine's load, minute by minute."""
+def _record(plays: list[ScaledPlay], out_dir: Path) -> tuple[list[str], list[float]]:
+    """ScaledPlay what has no recording yet; why plays do not count, and the machine's load, minute by minute."""
     notes: list[str] = []
     busy: list[float] = []
     minutes: set[tuple[str, int]] = set()
@@ -118,7 +118,7 @@ def _record(plays: list[Play], out_dir: Path) -> tuple[list[str], list[float]]:
 
     files = out_dir / "scenarios"
     files.mkdir(parents=True, exist_ok=True)
-    by_load: dict[PulsarLoad, list[Play]] = {}
+    by_load: dict[PulsarLoad, list[ScaledPlay]] = {}
     for play in plays:
         by_load.setdefault(play.load, []).append(play)
     loads = list(by_load)
@@ -151,7 +151,7 @@ def _record(plays: list[Play], out_dir: Path) -> tuple[list[str], list[float]]:
     return notes, busy
 
 
-def judged(play: Play, folder: Path) -> tuple[list[Answer], list[str]]:
+def judged(play: ScaledPlay, folder: Path) -> tuple[list[DiagnosedWindow], list[str]]:
     """Diagnose every settled window of a recorded play; and which subscriptions are left out."""
     recorded = read(folder)
     start_ms, end_ms = recorded.about["start_ms"], recorded.about["end_ms"]
@@ -173,7 +173,7 @@ def judged(play: Play, folder: Path) -> tuple[list[Answer], list[str]]:
     return answers, list(left_out.values())
 
 
-def contradicts(play: Play, backlog: np.ndarray) -> str | None:
+def contradicts(play: ScaledPlay, backlog: np.ndarray) -> str | None:
     """Why a settled subscription's backlog, scrape by scrape, is not what the script makes it; None where it is."""
     if not len(backlog):
         return "it has no backlog"
@@ -186,7 +186,7 @@ def contradicts(play: Play, backlog: np.ndarray) -> str | None:
     )
 
 
-def answers_of(play: Play, signals: pa.Table, start_ms: int, end_ms: int) -> Iterator[Answer]:
+def answers_of(play: ScaledPlay, signals: pa.Table, start_ms: int, end_ms: int) -> Iterator[DiagnosedWindow]:
     """Diagnose the windows that lie between a minute after a play's start, or a consumer's, and its end."""
     for key, mine in by_subscription(signals):
         if key.subscription not in play.settled_s:
@@ -201,10 +201,12 @@ def answers_of(play: Play, signals: pa.Table, start_ms: int, end_ms: int) -> Ite
             end_ms=end_ms,
         ):
             if window.start_ms >= first_ms and window.end_ms <= end_ms:
-                yield Answer(play, diagnose(window))
+                yield DiagnosedWindow(play, diagnose(window))
 
 
-def result_of(plays: list[Play], answers: list[Answer], notes: list[str], busy: list[float]) -> dict:
+def result_of(
+    plays: list[ScaledPlay], answers: list[DiagnosedWindow], notes: list[str], busy: list[float]
+) -> dict:
     """The figure and the details of a run."""
     parts = []
     for limited, words in ((False, "as they are"), (True, "with a limit")):
@@ -225,7 +227,7 @@ def result_of(plays: list[Play], answers: list[Answer], notes: list[str], busy: 
     }
 
 
-def _lines(play: Play, answers: list[Answer]) -> Iterator[str]:
+def _lines(play: ScaledPlay, answers: list[DiagnosedWindow]) -> Iterator[str]:
     mine = [answer for answer in answers if answer.play == play]
     if not mine:
         return

@@ -25,7 +25,7 @@ AS_IT_IS, LIMITED = "as-it-is", "limited"
 
 
 @dataclass(frozen=True)
-class Play:
+class ScaledPlay:
     """One play of a load.
 
     Attributes
@@ -52,7 +52,7 @@ class Play:
         return "throttled" if self.limiter else "healthy"
 
 
-def plays_of(load: PulsarLoad, number: int, seconds: float = PLAY_S) -> tuple[Play, Play]:
+def plays_of(load: PulsarLoad, number: int, seconds: float = PLAY_S) -> tuple[ScaledPlay, ScaledPlay]:
     """A load as it is, and with a limit.
 
     Parameters
@@ -101,7 +101,7 @@ def _count(number: int) -> int:
     return number if number <= LARGEST_AS_IT_IS else max(2, round(number / FACTOR))
 
 
-def _play(load: PulsarLoad, variant: str, limiter: str | None, seconds: float) -> Play:
+def _play(load: PulsarLoad, variant: str, limiter: str | None, seconds: float) -> ScaledPlay:
     small = scaled_load(load)
     assert small.rate_msg is not None
     topics = [f"topic-{number}" for number in range(small.topics)]
@@ -137,7 +137,7 @@ def _play(load: PulsarLoad, variant: str, limiter: str | None, seconds: float) -
         }
     )
     settled_s = {one["name"]: joins.get(number, 0) + SETTLE_S for number, one in enumerate(subscriptions)}
-    return Play(load, scenario, limiter, settled_s)
+    return ScaledPlay(load, scenario, limiter, settled_s)
 
 
 def _limit(limiter: str, topic: str, each_msg: float, small: PulsarLoad) -> dict[str, Any]:
