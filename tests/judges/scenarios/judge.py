@@ -1,14 +1,15 @@
 """The diagnosis of Pulsar's performance scenarios. In: a checkout of Pulsar. Out: a result for the page.
 
-Plays of three loads share one broker, each in a namespace of its own; a real Prometheus scrapes it. Every window of five minutes that begins after the
+Six plays share one broker, each in a namespace of its own; a real Prometheus scrapes it. Every window of five minutes that begins after the
 first minute of a play, or after the first minute of a consumer that joins later, is diagnosed and compared with the script by side. A play whose machinery
 was not sound (late scrapes, producers behind their schedule) is not judged, nor is a subscription whose backlog contradicts the script: one
-that did not grow under a limit, as a limit of a topic is not shared evenly, or one that grew without. Recordings stay in the cache of parts until all
+that did not grow under a limit (a topic's is not shared evenly) or with slow consumers, or one that grew without. Recordings stay in the cache of parts until all
 are judged, so that a run that was interrupted goes on.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 from collections import Counter
@@ -23,8 +24,17 @@ import yaml
 from tests.accuracy.recorded import read
 from tests.accuracy.signals import signals_of
 from tests.judges.checkouts import checkout, checkouts_dir
-from tests.judges.scenarios.read import PulsarLoad, read_load
-from tests.judges.scenarios.scale import DELIVERED_MSG, PLAY_S, ScaledPlay, different, plays_of
+from tests.judges.scenarios.read import read_load
+from tests.judges.scenarios.scale import (
+    AS_IT_IS,
+    DELIVERED_MSG,
+    LIMITED,
+    PLAY_S,
+    SLOW,
+    ScaledPlay,
+    different,
+    plays_of,
+)
 from tests.lab.group import Group, run_group
 from tests.lab.judge import Outcome
 from tests.lab.parts import PartMissing, broker_jars, java_binary, parts_dir, prometheus_binary
@@ -35,10 +45,11 @@ from throttlescope.models.diagnosis.verdict import Verdict, diagnose
 from throttlescope.models.diagnosis.window import MinuteColumns, by_subscription, windows
 
 REPOSITORY, SCENARIOS = "apache/pulsar", Path("tests/performance/scenarios")
-AT_ONCE = 3
+AT_ONCE = 6
 #: Entries by which a backlog grows at least under a limit; and below what it stays without: so many entries, or seconds of what is published.
 GROWS_LEAST, STAYS_BELOW, STAYS_BELOW_S = 200, 200, 10
 _JUDGED = "judged"
+WORDS = {AS_IT_IS: "as they are", LIMITED: "with a limit", SLOW: "with slow consumers"}
 
 
 @dataclass(frozen=True)
@@ -106,9 +117,10 @@ def source() -> tuple[Path, str, list[str]]:
 
 
 def _record(plays: list[ScaledPlay], out_dir: Path) -> tuple[list[str], list[float]]:
-    """ScaledPlay what has no recording yet; why plays do not count, and the machine's load, minute by minute."""
+    """Play what has no recording yet; why plays do not count, and the machine's load, minute by minute."""
     notes: list[str] = []
-    busy: list[float] = []
+    busy_file = out_dir / "load_average.json"
+    busy: list[float] = json.loads(busy_file.read_text()) if busy_file.exists() else []
     minutes: set[tuple[str, int]] = set()
 
     def done(outcome: Outcome) -> None:
@@ -118,19 +130,9 @@ def _record(plays: list[ScaledPlay], out_dir: Path) -> tuple[list[str], list[flo
 
     files = out_dir / "scenarios"
     files.mkdir(parents=True, exist_ok=True)
-    by_load: dict[PulsarLoad, list[ScaledPlay]] = {}
-    for play in plays:
-        by_load.setdefault(play.load, []).append(play)
-    loads = list(by_load)
-    for first in range(0, len(loads), AT_ONCE):
-        open_plays = [
-            play.scenario
-            for load in loads[first : first + AT_ONCE]
-            for play in by_load[load]
-            if not (out_dir / play.scenario.name / "recording.json").exists()
-        ]
-        if not open_plays:
-            continue
+    left = [play.scenario for play in plays if not (out_dir / play.scenario.name / "recording.json").exists()]
+    for first in range(0, len(left), AT_ONCE):
+        open_plays = left[first : first + AT_ONCE]
         texts = {}
         for scenario in open_plays:
             texts[scenario.name] = files / f"{scenario.name}.yaml"
@@ -141,7 +143,8 @@ def _record(plays: list[ScaledPlay], out_dir: Path) -> tuple[list[str], list[flo
         def tick(at_s: float, name: str = group.name) -> None:
             if at_s > 0 and (name, int(at_s // 60)) not in minutes:
                 minutes.add((name, int(at_s // 60)))
-                busy.append(os.getloadavg()[0])
+                busy.append(round(os.getloadavg()[0], 2))
+                busy_file.write_text(json.dumps(busy))
 
         # Servers get no priority over what else the machine does.
         run_group(
@@ -177,12 +180,14 @@ def contradicts(play: ScaledPlay, backlog: np.ndarray) -> str | None:
     """Why a settled subscription's backlog, scrape by scrape, is not what the script makes it; None where it is."""
     if not len(backlog):
         return "it has no backlog"
-    if play.limiter is not None:
+    if play.variant != AS_IT_IS:
         grew = backlog[-1] - backlog[0]
-        return None if grew >= GROWS_LEAST else f"the limit let its backlog grow by {grew:,.0f} entries only"
+        return None if grew >= GROWS_LEAST else f"its backlog grew by {grew:,.0f} entries only"
     below = max(STAYS_BELOW, STAYS_BELOW_S * play.scenario.producers[0].rate_msg)
     return (
-        None if backlog.max() < below else f"its backlog reached {backlog.max():,.0f} entries without a limit"
+        None
+        if backlog.max() < below
+        else f"its backlog reached {backlog.max():,.0f} entries without a reason"
     )
 
 
@@ -209,11 +214,11 @@ def result_of(
 ) -> dict:
     """The figure and the details of a run."""
     parts = []
-    for limited, words in ((False, "as they are"), (True, "with a limit")):
-        mine = [answer for answer in answers if bool(answer.play.limiter) == limited]
+    for variant, words in WORDS.items():
+        mine = [answer for answer in answers if answer.play.variant == variant]
         counts = Counter(answer.word for answer in mine)
         part = f"{words}: {counts['right']:,} of {len(mine):,} windows right, {counts['unknown']:,} unknown, {counts['wrong']:,} wrong"
-        if limited:
+        if variant == LIMITED:
             named = sum(answer.verdict.limiter == answer.play.limiter for answer in mine)
             part += f", the limiter right in {named:,}"
         parts.append(part)
@@ -222,7 +227,7 @@ def result_of(
     return {
         "figure": f"{len(loads)} loads, {len(judged_plays)} of {len(plays)} plays judged; by side, {'; '.join(parts)}; on two cores that others used as "
         f"well, load average {min(busy, default=0):.1f} to {max(busy, default=0):.1f}",
-        "rule": f"{DELIVERED_MSG} messages per second to all applications of a load, {PLAY_S} s each, {AT_ONCE} loads at once on one broker",
+        "rule": f"{DELIVERED_MSG} messages per second to all applications of a load, {PLAY_S} s each, {AT_ONCE} plays at once on one broker",
         "details": [*(line for play in plays for line in _lines(play, answers)), *notes],
     }
 

@@ -3,8 +3,8 @@
 One rule for all: a count above 5 (topics, applications, consumers of each) is divided by 10, but not below 2; everything that an application
 gets is 200 messages per second over all applications and topics, unless a tenth of the script's rate is less; sizes, keys, types, queues and times stay. A
 play lasts eight minutes, longer than theirs: a verdict needs five after the first. All producers of a topic are one, and nothing is batched: at this rate a batch of
-theirs, which has one key, would hold one message. Each load is played twice, as it is and with a limit of half of what is
-dispatched; where the limit is and what it counts goes round with the load's number.
+theirs, which has one key, would hold one message. Each load is played three times: as it is, with a limit of half of what is
+dispatched (where it is and what it counts goes round with the load's number), and with consumers that need twice the time that they have, which none of the scripts has.
 """
 
 from __future__ import annotations
@@ -21,7 +21,13 @@ LIMITED_TO = 0.5
 LIMITERS = ("subscription.msg", "topic.msg", "subscription.bytes", "topic.bytes")
 #: Between a consumer's leaving and its return.
 _AWAY_S = 2
-AS_IT_IS, LIMITED = "as-it-is", "limited"
+AS_IT_IS, LIMITED, SLOW = "as-it-is", "limited", "slow"
+#: Side and cause by script, of each variant.
+TRUTH = {
+    AS_IT_IS: ("neither", "healthy"),
+    LIMITED: ("throttle", "throttled"),
+    SLOW: ("consumer_capacity", "slow_consumers"),
+}
 
 
 @dataclass(frozen=True)
@@ -31,12 +37,13 @@ class ScaledPlay:
     Attributes
     ----------
     limiter : str, optional
-        What limits dispatch by script; None: nothing, and consumers keep up.
+        What limits dispatch by script; None: nothing.
     settled_s : dict
         By subscription, from which second on that is true.
     """
 
     load: PulsarLoad
+    variant: str
     scenario: Scenario
     limiter: str | None
     settled_s: dict[str, float]
@@ -44,16 +51,16 @@ class ScaledPlay:
     @property
     def side(self) -> str:
         """The side that the script gives."""
-        return "throttle" if self.limiter else "neither"
+        return TRUTH[self.variant][0]
 
     @property
     def cause(self) -> str:
         """The cause that the script gives."""
-        return "throttled" if self.limiter else "healthy"
+        return TRUTH[self.variant][1]
 
 
-def plays_of(load: PulsarLoad, number: int, seconds: float = PLAY_S) -> tuple[ScaledPlay, ScaledPlay]:
-    """A load as it is, and with a limit.
+def plays_of(load: PulsarLoad, number: int, seconds: float = PLAY_S) -> tuple[ScaledPlay, ...]:
+    """A load as it is, with a limit, and with slow consumers.
 
     Parameters
     ----------
@@ -61,7 +68,7 @@ def plays_of(load: PulsarLoad, number: int, seconds: float = PLAY_S) -> tuple[Sc
         Of the load among those that are played, from 0: it decides the limiter.
     """
     limiter = LIMITERS[number % len(LIMITERS)]
-    return _play(load, AS_IT_IS, None, seconds), _play(load, LIMITED, limiter, seconds)
+    return tuple(_play(load, variant, limiter if variant == LIMITED else None, seconds) for variant in TRUTH)
 
 
 def scaled_load(load: PulsarLoad) -> PulsarLoad:
@@ -106,13 +113,14 @@ def _play(load: PulsarLoad, variant: str, limiter: str | None, seconds: float) -
     assert small.rate_msg is not None
     topics = [f"topic-{number}" for number in range(small.topics)]
     joins = dict(enumerate(small.join_s))
+    takes_ms = round(1000 * small.pods / small.rate_msg / LIMITED_TO, 3) if variant == SLOW else 0
     subscriptions = [
         {
             "name": f"application-{number}",
             "topics": topics,
             "type": small.subscription_type,
             "consumers": 0 if joins.get(number) else small.pods,
-            "processing_ms": 0,
+            "processing_ms": takes_ms,
             "receiver_queue": small.receiver_queue,
         }
         for number in range(small.applications)
@@ -137,7 +145,7 @@ def _play(load: PulsarLoad, variant: str, limiter: str | None, seconds: float) -
         }
     )
     settled_s = {one["name"]: joins.get(number, 0) + SETTLE_S for number, one in enumerate(subscriptions)}
-    return ScaledPlay(load, scenario, limiter, settled_s)
+    return ScaledPlay(load, variant, scenario, limiter, settled_s)
 
 
 def _limit(limiter: str, topic: str, each_msg: float, small: PulsarLoad) -> dict[str, Any]:
