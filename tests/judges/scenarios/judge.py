@@ -221,6 +221,8 @@ def result_of(
         if variant == LIMITED:
             named = sum(answer.verdict.limiter == answer.play.limiter for answer in mine)
             part += f", the limiter right in {named:,}"
+        named = sum(answer.verdict.cause == answer.play.cause for answer in mine)
+        part += f", the cause right in {named:,}"
         parts.append(part)
     judged_plays = {answer.play.scenario.name for answer in answers}
     loads = {play.load.name for play in plays}

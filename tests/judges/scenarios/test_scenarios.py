@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from tests.judges.checkouts import checkouts_dir
-from tests.judges.scenarios.judge import SCENARIOS, contradicts, source
+from tests.judges.scenarios.judge import SCENARIOS, DiagnosedWindow, contradicts, result_of, source
 from tests.judges.scenarios.read import PulsarLoad, read_load
 from tests.judges.scenarios.scale import different, plays_of, scaled_load
 from tests.lab.capable import lab_refuses
@@ -150,6 +151,35 @@ def test_backlog_that_contradicts_the_script_is_not_judged(loads):
     assert contradicts(healthy, growing) == "its backlog reached 900 entries without a reason"
     assert contradicts(limited, flat) == "its backlog grew by 2 entries only"
     assert contradicts(limited, flat[:0]) == "it has no backlog"
+
+
+def test_windows_are_counted_by_side_and_cause(loads):
+    _, limited, slow = plays_of(loads["flat"], 0)
+    because = SimpleNamespace(stored="it was so")
+
+    def said(play, side, cause, limiter=None):
+        verdict = SimpleNamespace(
+            side=side, cause=cause, limiter=limiter, because=because, backlog_entries=7.0
+        )
+        return DiagnosedWindow(play, verdict)
+
+    answers = [
+        said(limited, "throttle", "throttled", "subscription.msg"),
+        said(limited, "throttle", "throttled", "topic.msg"),
+        said(limited, "unknown", "unknown"),
+        said(slow, "neither", "healthy"),
+        said(slow, "consumer_capacity", "hung_consumers"),
+    ]
+    found = result_of([limited, slow], answers, ["a note"], [1.0, 2.5])
+    assert "with a limit: 2 of 3 windows right, 1 unknown, 0 wrong, the limiter right in 1" in found["figure"]
+    assert (
+        "with slow consumers: 1 of 2 windows right, 0 unknown, 1 wrong, the cause right in 0"
+        in found["figure"]
+    )
+    assert "1 loads, 2 of 2 plays judged" in found["figure"]
+    assert "load average 1.0 to 2.5" in found["figure"]
+    assert "flat-slow: 1 wrong, neither, healthy: it was so" in found["details"]
+    assert found["details"][-1] == "a note"
 
 
 def test_source_may_be_files_alone(tmp_path, monkeypatch):
