@@ -124,13 +124,18 @@ JUDGES = (
     ),
     Judge(
         "pulsar-scenarios",
-        "Pulsar's performance scenarios (`tests/performance/scenarios`), scaled down",
+        "Pulsar's performance scenarios, scaled down",
         "the diagnosis",
         scenarios.run,
         (
             Finding(
-                'Ten slow Key_Shared consumers of which one restarts every 30 s: the last windows of all six subscriptions are called blocked by a key, "the one consumer that owns their '
-                'keys", while eight of the ten have no permits, and the one that restarts has most of those that are left. The side is right, the cause by script is slow consumers.',
+                'Ten slow Key_Shared consumers of an application: 12 windows are called blocked by a key, "the one consumer that owns their keys", although all consumers are slow and '
+                "eight of ten have no permits when the window ends. The side is right.",
+                "open",
+            ),
+            Finding(
+                "An Exclusive consumer that is too slow and has a queue of 50,000 messages: until that is full, the broker sends as fast as is published and counts no unacknowledged "
+                "messages. A window in which it gets full is unknown, with spare capacity of the consumers as its reason; the next one is right.",
                 "open",
             ),
         ),
