@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from tests.judges import delta, lighthouse, mimir_benchmarks, nab, pint, pulsar, query_engines, scans
+from tests.judges.scenarios import judge as scenarios
 
 
 @dataclass(frozen=True)
@@ -123,10 +124,22 @@ JUDGES = (
     ),
     Judge(
         "pulsar-scenarios",
-        "Pulsar's performance scenarios",
+        "Pulsar's performance scenarios, scaled down",
         "the diagnosis",
-        None,
-        missing="not recorded: it needs an idle machine",
+        scenarios.run,
+        (
+            Finding(
+                'Ten slow Key_Shared consumers of an application: 12 windows are called blocked by a key, "the one consumer that owns their keys", although all consumers are slow and '
+                "eight of ten have no permits when the window ends. The side is right.",
+                "open",
+            ),
+            Finding(
+                "An Exclusive consumer that is too slow and has a queue of 50,000 messages: until that is full, the broker sends as fast as is published and counts no unacknowledged "
+                "messages. A window in which it gets full is unknown, with spare capacity of the consumers as its reason; the next one is right.",
+                "open",
+            ),
+        ),
+        missing="not run yet: `make judges JUDGES=pulsar-scenarios`",
     ),
     Judge(
         "scans",

@@ -57,6 +57,7 @@ def run_group(
     warm_up_s: float = 0,
     count_cpu: bool = True,
     with_ages: bool = False,
+    priority: int = PRIORITY,
 ) -> None:
     """Run one group to its end.
 
@@ -76,6 +77,8 @@ def run_group(
         Whether processes that waited for a CPU make a recording void.
     with_ages
         Request the stats at the end of each minute, with the age of every backlog.
+    priority
+        Niceness of servers and clients; 0 keeps the caller's.
     """
     scratch_dir.mkdir(parents=True, exist_ok=True)
     lifetime_s = group.duration_s + hold_s + warm_up_s + 900
@@ -88,7 +91,7 @@ def run_group(
                 version=first.broker.version,
                 scratch_dir=scratch_dir,
                 max_lifetime_s=lifetime_s,
-                priority=PRIORITY,
+                priority=priority,
             )
         )
         say(f"{group.name}: broker at {broker.admin_url}")
@@ -106,7 +109,7 @@ def run_group(
                 scratch_dir=scratch_dir,
                 scrape_interval_s=first.scrape_interval_s,
                 max_lifetime_s=lifetime_s,
-                priority=PRIORITY,
+                priority=priority,
             )
         )
         say(f"{group.name}: prometheus at {prometheus.url}")
@@ -119,7 +122,7 @@ def run_group(
                     broker.service_url,
                     scratch_dir,
                     max_lifetime_s=lifetime_s,
-                    priority=PRIORITY,
+                    priority=priority,
                 )
             )
             for number, part in enumerate(loads)
