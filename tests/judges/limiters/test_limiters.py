@@ -44,7 +44,7 @@ def test_differences_are_found_and_explained():
 
 def test_only_products_beyond_64_bits_are_explained():
     def operations(rate):
-        rows = [(NEW, 0, rate, 0, 1), (CHARGE, 0, 5, 0, 0), (QUERY, HOUR_NS, 0, 0, 0)]
+        rows = [(NEW, 0, rate, 0, 1, 0), (CHARGE, 0, 5, 0, 0, 0), (QUERY, HOUR_NS, 0, 0, 0, 0)]
         return np.array(rows, np.int64)
 
     for rate, wraps in ((2_562_047, False), (2_562_048, True)):
@@ -57,7 +57,11 @@ def test_only_products_beyond_64_bits_are_explained():
 @pytest.mark.long
 def test_kernel_refills_beyond_64_bits():
     """10 GB an hour: the rate times the microseconds of an hour is 3.6e19."""
-    rows = [(NEW, 0, 0, 10**10, 3600), (CHARGE, 0, 0, 2 * 10**10, 0), (QUERY, HOUR_NS * 19 // 10, 0, 0, 0)]
+    rows = [
+        (NEW, 0, 0, 10**10, 3600, 0),
+        (CHARGE, 0, 0, 2 * 10**10, 0, 0),
+        (QUERY, HOUR_NS * 19 // 10, 0, 0, 0, 0),
+    ]
     played = np.array(rows, np.int64)
     twin, kernel = play_twin("C", played, tick_ns=1000), play_kernel("C", played, tick_ns=1000)
     assert twin[2, 1].tolist() == kernel[2, 1].tolist()
