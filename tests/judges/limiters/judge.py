@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from tests.judges.limiters.operations import NEW, UPDATE, draw_operations
+from tests.judges.limiters.operations import FOLLOW, NEW, UPDATE, draw_operations
 from tests.judges.limiters.play import CLASSES, play_kernel, play_pulsar, play_twin
 
 VERSIONS = ("4.0.7", "4.2.4", "5.0.0-M1")
@@ -51,12 +51,15 @@ def wrapped_meters(engine: str, version: str, operations: np.ndarray, twin: np.n
     if engine != "C" or version not in WRAPPING:
         return wrapped
     for meter in range(2):
-        rate, beyond = 0, False
+        rate, configured, average, relative, beyond = 0, 0, 0, 0, False
         anchors, rests = twin[:, meter, 3].tolist(), twin[:, meter, 4].tolist()
         for index, operation in enumerate(operations.tolist()):
             if operation[0] in (NEW, UPDATE):
-                rate, beyond = operation[2 + meter], False
-            elif rate > 0 and anchors[index] != anchors[index - 1]:
+                configured, relative, beyond = operation[2 + meter], operation[5], False
+                rate = configured + average * relative
+            elif operation[0] == FOLLOW:
+                rate, average = rate + (operation[2 + meter] - average) * relative, operation[2 + meter]
+            elif configured > 0 and anchors[index] != anchors[index - 1]:
                 elapsed_ns = operation[1] - anchors[index - 1] + rests[index - 1]
                 beyond |= elapsed_ns * rate >= 1 << 63
             wrapped[index, meter] = beyond

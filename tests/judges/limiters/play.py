@@ -20,7 +20,7 @@ from tests.judges.limiters.operations import CHARGE, FOLLOW, NEW, QUERY, SECOND_
 from tests.lab.jvm import LOG_CONFIG
 from tests.lab.parts import broker_jars, java_binary, javac_binary, parts_dir
 from throttlescope.models.throttling.kernel.fields import ENGINE_A, ENGINE_C, NEVER, M
-from throttlescope.models.throttling.kernel.meters import available, charge_meter, renew
+from throttlescope.models.throttling.kernel.meters import available, charge_meter, follow, renew
 from throttlescope.models.throttling.limiters import PeriodBucket, WindowWithDebt
 from throttlescope.models.throttling.twin.state import LimiterState
 from throttlescope.models.throttling.world import Rates
@@ -84,7 +84,7 @@ def play_twin(engine: str, operations: np.ndarray, *, tick_ns: int = 1) -> np.nd
             limiter.renew(rates, now, averages)
         elif kind == FOLLOW:
             averages = (first, second)
-            limiter.follow(averages)
+            limiter.follow(averages, now)
         meters = (limiter.msg, limiter.bytes)
         if kind == QUERY:
             answers = tuple(NONE if meter is None else meter.available(now) for meter in meters)
@@ -127,8 +127,7 @@ def _play_kernel(engine, operations, tick_ns, states):
                 renew(a, meter, engine, max(0, value), relative, average, period, now, kind == NEW)
             elif kind == FOLLOW:
                 averages[column] = value
-                if a[meter + M.RELATIVE] == 1 and a[meter + M.RATE] > 0:
-                    a[meter + M.RATE] = a[meter + M.CONFIGURED] + value
+                follow(a, meter, engine, value, now)
             elif kind == QUERY:
                 answer = available(a, meter, engine, now) if a[meter + M.RATE] > 0 else NONE
             elif a[meter + M.RATE] > 0 and value > 0:
