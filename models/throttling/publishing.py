@@ -26,8 +26,7 @@ class Publisher:
 
     #: ``listed_us`` are the times at which they are due.
     log: Log
-    #: Each with whether it counts bytes, not messages.
-    gates: list[tuple[Bucket | Polled, bool]]
+    gates: list[Bucket | Polled]
     #: It waits for every receipt.
     waits: bool
 
@@ -49,7 +48,7 @@ class PublishLimits:
         )
         group = scenario.resource_group
         self._group = (None, None) if group is None else (group.msg, group.bytes)
-        self._shared: dict[object, list[tuple[Bucket | Polled, bool]]] = {}
+        self._shared: dict[object, list[Bucket | Polled]] = {}
 
     def limits(self, topic: Topic) -> bool:
         """Whether anything limits what is published to a topic."""
@@ -61,7 +60,7 @@ class PublishLimits:
             return "resource group"
         return ("broker", topic.broker) if any(self._broker) else None
 
-    def gates(self, topic: Topic) -> list[tuple[Bucket | Polled, bool]]:
+    def gates(self, topic: Topic) -> list[Bucket | Polled]:
         """The gates for one partition of a topic: its own ones, and those that it shares."""
         rate = topic.publish_rate
         found = [] if rate is None else self._new((rate.msg, rate.bytes), self._topic_tick_us)
@@ -71,12 +70,10 @@ class PublishLimits:
             found += self._shared[owner]
         return found
 
-    def _new(self, limits: tuple[int | None, int | None], tick_us: int) -> list[tuple[Bucket | Polled, bool]]:
-        return [
-            (Polled(limit, tick_us) if self._polled else Bucket(limit), unit == 1)
-            for unit, limit in enumerate(limits)
-            if limit is not None
-        ]
+    def _new(self, limits: tuple[int | None, int | None], tick_us: int) -> list[Bucket | Polled]:
+        if not any(limits):
+            return []
+        return [Polled(*limits, tick_us=tick_us) if self._polled else Bucket(*limits)]
 
 
 def throttled_times(publishers: Sequence[Publisher], machine: Machine) -> list[np.ndarray]:
@@ -106,7 +103,7 @@ def throttled_times(publishers: Sequence[Publisher], machine: Machine) -> list[n
         log = publisher.log
         # A connection is read again only when no limit holds it.
         opens = at
-        for gate, _ in publisher.gates:
+        for gate in publisher.gates:
             opens = max(opens, gate.open_us(opens, who))
         if opens >= log.end_us:
             continue
@@ -114,8 +111,8 @@ def throttled_times(publishers: Sequence[Publisher], machine: Machine) -> list[n
             heapq.heappush(waiting, (opens, since, who))
             continue
         entry = len(accepted[who])
-        for gate, counts_bytes in publisher.gates:
-            gate.take(at, log.bytes_of(entry) if counts_bytes else log.msgs, who)
+        for gate in publisher.gates:
+            gate.take(at, log.msgs, log.bytes_of(entry), who)
         accepted[who].append(at)
         if entry + 1 < len(due[who]):
             next_us = max(int(due[who][entry + 1]), at + receipt_us if publisher.waits else at)
@@ -124,57 +121,88 @@ def throttled_times(publishers: Sequence[Publisher], machine: Machine) -> list[n
 
 
 class Bucket:
-    """3.2 and later: tokens of one second, a pause until the balance is back at one percent of it."""
+    """3.2 and later: tokens of one second, a pause until the balance is back at one percent of it; who is paused goes on together."""
 
-    def __init__(self, limit: int) -> None:
-        self.limit, self.tokens, self.last_us = limit, limit, 0
-        self._target = max(1, limit // 100)
-        self._paused_until_us: dict[int, int] = {}
+    def __init__(self, msg: int | None = None, size: int | None = None) -> None:
+        self._meters = [None if limit is None else _Tokens(limit) for limit in (msg, size)]
+        self._paused: set[int] = set()
+        self._until_us = 0
 
     def open_us(self, at_us: int, who: int = 0) -> int:
         """When a producer's connection is read again, from a time on."""
-        until_us = self._paused_until_us.get(who)
-        if until_us is None or at_us < until_us:
-            return at_us if until_us is None else until_us
-        # Others may have used up what came in meanwhile.
-        tokens = self.tokens + (at_us - self.last_us) * self.limit // _SECOND_US
-        if tokens < self._target:
-            self._pause(at_us, tokens, who)
-            return self._paused_until_us[who]
-        del self._paused_until_us[who]
-        return at_us
+        self._resume(at_us)
+        return self._until_us if who in self._paused else at_us
 
-    def take(self, at_us: int, amount: int, who: int = 0) -> None:
+    def take(self, at_us: int, msgs: int, size: int = 0, who: int = 0) -> None:
         """Charge what a producer sent, which pauses its connection if nothing is left."""
-        new = (at_us - self.last_us) * self.limit // _SECOND_US
-        self.last_us += -(-new * _SECOND_US // self.limit)
-        self.tokens = min(self.limit, self.tokens + new) - amount
-        if self.tokens <= 0:
-            self._pause(at_us, self.tokens, who)
+        self._resume(at_us)
+        left = [
+            meter.take(at_us, amount)
+            for meter, amount in zip(self._meters, (msgs, size), strict=True)
+            if meter is not None
+        ]
+        if min(left) <= 0:
+            if not self._paused:
+                self._until_us = at_us + self._wait_us(at_us)
+            self._paused.add(who)
 
-    def _pause(self, at_us: int, tokens: int, who: int) -> None:
-        self._paused_until_us[who] = at_us + -(-(self._target - tokens) * _SECOND_US // self.limit)
+    def _resume(self, at_us: int) -> None:
+        while self._paused and self._until_us <= at_us:
+            # Others may have used up what came in meanwhile.
+            wait_us = self._wait_us(self._until_us)
+            if not wait_us:
+                self._paused.clear()
+            self._until_us += wait_us
+
+    def _wait_us(self, at_us: int) -> int:
+        return max(meter.wait_us(at_us) for meter in self._meters if meter is not None)
+
+
+class _Tokens:
+    """Tokens of one limit, in millionths, so that nothing is rounded."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit, self._millionths, self._last_us = limit, limit * _SECOND_US, 0
+
+    def take(self, at_us: int, amount: int) -> int:
+        """Charge an amount; the whole tokens that it leaves."""
+        full, grown = self._limit * _SECOND_US, self._at(at_us)
+        # A full bucket keeps the part of a token that has come beyond it.
+        self._millionths = min(grown, full + grown % _SECOND_US) - amount * _SECOND_US
+        self._last_us = at_us
+        return self._millionths // _SECOND_US
+
+    def wait_us(self, at_us: int) -> int:
+        """How long until one percent is there, counted from whole tokens."""
+        missing = max(1, self._limit // 100) - self._at(at_us) // _SECOND_US
+        return max(0, -(-missing * _SECOND_US // self._limit))
+
+    def _at(self, at_us: int) -> int:
+        return self._millionths + (at_us - self._last_us) * self._limit
 
 
 class Polled:
     """Before 3.2: counted per second, checked every tick, reading goes on at the next full second."""
 
-    def __init__(self, limit: int, tick_us: int) -> None:
-        self.limit, self.tick_us = limit, tick_us
-        self.second, self.count, self.closed_from_us = 0, 0, 1 << 62
+    def __init__(self, msg: int | None = None, size: int | None = None, *, tick_us: int) -> None:
+        self._limits, self._tick_us = (msg, size), tick_us
+        self._second, self._counts, self._closed_from_us = 0, [0, 0], 1 << 62
 
     def open_us(self, at_us: int, who: int = 0) -> int:
         """When connections are read again, from a time on; all of them stop together."""
-        if at_us // _SECOND_US == self.second and at_us >= self.closed_from_us:
-            return (self.second + 1) * _SECOND_US
+        if at_us // _SECOND_US == self._second and at_us >= self._closed_from_us:
+            return (self._second + 1) * _SECOND_US
         return at_us
 
-    def take(self, at_us: int, amount: int, who: int = 0) -> None:
+    def take(self, at_us: int, msgs: int, size: int = 0, who: int = 0) -> None:
         """Count what a producer sent."""
         second = at_us // _SECOND_US
-        if second != self.second:
-            self.second, self.count, self.closed_from_us = second, 0, 1 << 62
-        self.count += amount
+        if second != self._second:
+            self._second, self._counts, self._closed_from_us = second, [0, 0], 1 << 62
+        self._counts = [self._counts[0] + msgs, self._counts[1] + size]
         # Only more than the limit closes, and only the next check sees it.
-        if self.count > self.limit:
-            self.closed_from_us = min(self.closed_from_us, (at_us // self.tick_us + 1) * self.tick_us)
+        if any(
+            limit is not None and count > limit
+            for limit, count in zip(self._limits, self._counts, strict=True)
+        ):
+            self._closed_from_us = min(self._closed_from_us, (at_us // self._tick_us + 1) * self._tick_us)

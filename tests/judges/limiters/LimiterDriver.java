@@ -305,9 +305,10 @@ public final class LimiterDriver {
         private final class Records {
             private final List<long[]> rows = new ArrayList<>();
 
-            int add() throws Exception {
-                rows.add(new long[10]);
-                set(rows.size() - 1, NONE);
+            int add() {
+                long[] row = new long[10];
+                Arrays.fill(row, NONE);
+                rows.add(row);
                 return rows.size() - 1;
             }
 

@@ -1,7 +1,7 @@
 """Pulsar's limiters as a judge of the simulator's. In: versions, a seed, a number of operations. Out: the differences, and which are explained.
 
-One difference is explained: before 4.2, Pulsar multiplies a waiting time by a rate in 64 bits, and what is larger wraps around. The simulator
-computes what later versions compute.
+Two differences are explained. Before 4.2, Pulsar multiplies a waiting time by a rate in 64 bits, and what is larger wraps around: the simulator
+computes what later versions compute. And under a publish limit Pulsar's tokens come in steps of 16 ms, the simulator's continuously.
 """
 
 from __future__ import annotations
@@ -10,24 +10,31 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from tests.judges.limiters.operations import FOLLOW, NEW, UPDATE, draw_operations
+from tests.judges.limiters.operations import FOLLOW, NEW, PUBLISH, UPDATE, draw_operations, draw_publishing
 from tests.judges.limiters.play import CLASSES, play_kernel, play_pulsar, play_twin
+from tests.judges.limiters.publishing import STEP_NS, play_simulator, play_stepped
 
 VERSIONS = ("4.0.7", "4.2.4", "5.0.0-M1")
 #: Versions whose products wrap around.
 WRAPPING = ("4.0.7",)
 #: Operations that are played at once: what they leave takes about 100 bytes each, three times.
 _BATCH = 100_000
+#: What the simulator's clock counts.
+TICK_NS = 1000
 
 
 def run(
-    versions: tuple[str, ...] = VERSIONS, *, operations: int = 1_000_000, seed: int = 1
+    versions: tuple[str, ...] = VERSIONS,
+    *,
+    operations: int = 1_000_000,
+    seed: int = 1,
+    relative: bool = False,
 ) -> Iterator[dict]:
-    """Judge each class of each version; yields one result for each."""
+    """Judge each class of dispatch limiters of each version, absolute or relative limits; yields one result for each."""
     for engine, name in CLASSES.items():
         counts = {version: {"operations": 0, "twin": 0, "kernel": 0, "explained": 0} for version in versions}
         for batch, start in enumerate(range(0, operations, _BATCH)):
-            played = draw_operations(seed + batch, min(_BATCH, operations - start))
+            played = draw_operations(seed + batch, min(_BATCH, operations - start), relative=relative)
             forms = {"twin": play_twin(engine, played), "kernel": play_kernel(engine, played)}
             for version in versions:
                 pulsar = play_pulsar(version, engine, played)
@@ -37,7 +44,50 @@ def run(
                 for form, states in forms.items():
                     counts[version][form] += len(differences(pulsar, states, wrapped))
         for version in versions:
-            yield {"class": name, "engine": engine, "version": version, "seed": seed, **counts[version]}
+            kind = {"limits": "relative"} if relative else {}
+            yield {
+                "class": name, "engine": engine, **kind, "version": version, "seed": seed, **counts[version],
+            }  # fmt: skip
+
+
+def run_publishing(
+    versions: tuple[str, ...] = VERSIONS, *, operations: int = 1_000_000, seed: int = 1
+) -> Iterator[dict]:
+    """Judge the publish limiter of each version; yields one result for each.
+
+    ``rule`` counts operations after which Pulsar's class differs from its rule; the others count entries: all, those that had to wait, those that
+    the simulator accepts at another microsecond, and those whose difference is not explained: more than two steps, or accepted by one alone.
+    """
+    names = ("operations", "entries", "waited", "rule", "other", "unexplained", "wrapped")
+    counts = {version: dict.fromkeys(names, 0) for version in versions}
+    extremes_ns = {version: [0, 0] for version in versions}
+    for batch, start in enumerate(range(0, operations, _BATCH)):
+        played = draw_publishing(seed + batch, min(_BATCH, operations - start))
+        ours, (rule, beyond) = play_simulator(played), play_stepped(played)
+        for version in versions:
+            pulsar = play_pulsar(version, "publish", played)
+            judged = ~beyond if version in WRAPPING else np.full(len(played), True)
+            entries = (played[:, 0] == PUBLISH) & judged
+            theirs = pulsar[:, 0, 0]
+            apart_ns = (ours - theirs)[entries & (ours >= 0) & (theirs >= 0)]
+            alone = int((entries & ((ours >= 0) != (theirs >= 0))).sum())
+            extremes_ns[version] = [
+                min(extremes_ns[version][0], int(apart_ns.min(initial=0))),
+                max(extremes_ns[version][1], int(apart_ns.max(initial=0))),
+            ]
+            found = (
+                len(played), int(entries.sum()), int((entries & (theirs > played[:, 1])).sum()),
+                int((pulsar != rule).any(axis=(1, 2))[judged].sum()), int((np.abs(apart_ns) > TICK_NS).sum()) + alone,
+                int((np.abs(apart_ns) > 2 * STEP_NS).sum()) + alone, int((~judged).sum()),
+            )  # fmt: skip
+            for name, count in zip(names, found, strict=True):
+                counts[version][name] += count
+    for version in versions:
+        earliest, latest = extremes_ns[version]
+        yield {
+            "class": "PublishRateLimiterImpl", "version": version, "seed": seed, **counts[version],
+            "earlier_ms": round(-earliest / 1e6, 3), "later_ms": round(latest / 1e6, 3),
+        }  # fmt: skip
 
 
 def differences(pulsar: np.ndarray, ours: np.ndarray, explained: np.ndarray) -> np.ndarray:

@@ -1,26 +1,27 @@
 """The publish limiter: entries that are due, and when they are accepted. In: rows of operations. Out: accepted times by Pulsar and by us.
 
-The simulator has no limiter object that could be asked: ``publishing.throttled_times`` makes accepted times from due ones. So the same entries
-are played by Pulsar's class, with producers that send when their connection is read, and by the simulator.
+The simulator makes accepted times from due ones (``publishing.throttled_times``), and lets tokens come continuously and not in steps. So the
+same entries are played by Pulsar's class, with producers that send when their connection is read, and by the simulator, and the times
+are compared.
 
-:func:`play_stepped` is neither: it is Pulsar's rule written down once more, with the three things that the simulator leaves out: tokens that
-come in steps, two meters that wait for each other, and producers that are resumed together. What equals Pulsar's class there, and differs in
-the simulator, differs for one of the three.
+:func:`play_stepped` is neither: it is Pulsar's rule written down once more, with its steps. Where it equals Pulsar's class in every state, nothing but
+the steps and the rounding to microseconds is left that could make the simulator differ.
 """
 
 from __future__ import annotations
 
+import itertools
 from collections import deque
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from tests.judges.limiters.operations import NEW, SECOND_NS
+from tests.judges.limiters.play import NO_ANSWER, NONE
 from throttlescope.models.throttling.machine import Machine
 from throttlescope.models.throttling.publishing import Bucket, Publisher, throttled_times
 from throttlescope.models.throttling.world import Log
 
-NONE = -1
 #: Pulsar's bucket takes new tokens when more than so long has passed.
 STEP_NS = 16_000_000
 #: The driver's timers take at least so long.
@@ -30,7 +31,7 @@ SHORTEST_NS = 50_000
 def lives(operations: np.ndarray) -> list[slice]:
     """Rows of each limiter: its ``NEW``, and its entries."""
     starts = [*np.flatnonzero(operations[:, 0] == NEW).tolist(), len(operations)]
-    return [slice(start, end) for start, end in zip(starts[:-1], starts[1:], strict=True)]
+    return [slice(start, end) for start, end in itertools.pairwise(starts)]
 
 
 def _end_ns(operations: np.ndarray, life: slice) -> int:
@@ -51,7 +52,7 @@ def play_simulator(operations: np.ndarray) -> np.ndarray:
     accepted = np.full(len(operations), NONE, np.int64)
     for life in lives(operations):
         (_, start_ns, *limits, count, _), entries = operations[life.start].tolist(), operations[life][1:]
-        gates = [(Bucket(limit), unit == 1) for unit, limit in enumerate(limits) if limit]
+        gates = [Bucket(*(limit or None for limit in limits))]
         places, publishers = [], []
         for who in range(count):
             own = np.flatnonzero(entries[:, 2] == who)
@@ -74,6 +75,8 @@ class _Meter:
     tokens: int = field(init=False)
     pending: int = 0
     rest_ns: int = 0
+    #: A product has left 64 bits, which wraps around before 4.2.
+    beyond: bool = False
 
     def __post_init__(self) -> None:
         self.tokens = self.rate
@@ -84,6 +87,7 @@ class _Meter:
         step_ns = one_ns - self.rest_ns - 1 if one_ns > STEP_NS else STEP_NS
         if now_ns > self.last_ns + step_ns:
             elapsed_ns = now_ns - self.last_ns + self.rest_ns
+            self.beyond |= elapsed_ns * self.rate >= 1 << 63
             new = elapsed_ns * self.rate // SECOND_NS
             self.rest_ns, self.last_ns = elapsed_ns - new * SECOND_NS // self.rate, now_ns
             if new:
@@ -133,9 +137,15 @@ class _Stepped:
         self._producers[who].due.append((at_ns, index, msgs, size))
         self._send(self._producers[who])
 
+    @property
+    def beyond(self) -> bool:
+        return any(meter is not None and meter.beyond for meter in self._meters)
+
     def write(self, index: int, answer: int) -> None:
         for column, meter in enumerate(self._meters):
-            left = [NONE] * 4 if meter is None else [meter.tokens, meter.pending, meter.last_ns, meter.rest_ns]
+            left = (
+                [NONE] * 4 if meter is None else [meter.tokens, meter.pending, meter.last_ns, meter.rest_ns]
+            )
             self._states[index, column] = [answer, *left]
 
     def _pause_ns(self) -> int:
@@ -158,16 +168,23 @@ class _Stepped:
             self.write(index, self._now_ns)
 
 
-def play_stepped(operations: np.ndarray) -> np.ndarray:
-    """Pulsar's rule: what the driver writes for each operation, in a row of states as in ``play.py``."""
+def play_stepped(operations: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Pulsar's rule: what the driver writes for each operation, in rows of states as in ``play.py``.
+
+    Returns
+    -------
+    states, beyond : ndarray
+        The states; and the rows of limiters in which a product has left 64 bits.
+    """
     states = np.full((len(operations), 2, 5), NONE, np.int64)
+    beyond = np.zeros(len(operations), bool)
     for life in lives(operations):
         rows = operations[life].tolist()
         limiter = _Stepped(rows[0], states)
-        limiter.write(life.start, -2)
+        limiter.write(life.start, NO_ANSWER)
         for index, (_, at_ns, who, msgs, size, _) in enumerate(rows[1:], life.start + 1):
-            # What is never accepted has no meters either.
             limiter.publish(index, at_ns, who, msgs, size)
         if life.stop < len(operations):
             limiter.advance(_end_ns(operations, life) - 1)
-    return states
+        beyond[life] = limiter.beyond
+    return states, beyond

@@ -301,7 +301,7 @@ def test_row_50_publish_limit_pauses_reading():
 
 @pytest.mark.parametrize(("tick_ms", "accepted"), [(10, 110), (50, 150)])
 def test_row_51_polled_limit_accepts_until_check(tick_ms, accepted):
-    gate = Polled(100, tick_ms * 1000)
+    gate = Polled(100, tick_us=tick_ms * 1000)
     passed = [0] * 4
     waiting_us = 0
     for due_us in range(0, 4_000_000, 1_000):
