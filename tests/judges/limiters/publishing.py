@@ -47,6 +47,22 @@ class _Entries(Log):
         return self.drawn[entry]
 
 
+def token_ns(operations: np.ndarray) -> np.ndarray:
+    """Time of a token of the slower meter of each row's limiter."""
+    found = np.zeros(len(operations), np.int64)
+    for life in lives(operations):
+        found[life] = SECOND_NS // min(limit for limit in operations[life.start, 2:4].tolist() if limit)
+    return found
+
+
+def at_latest(operations: np.ndarray, accepted_ns: np.ndarray) -> np.ndarray:
+    """Accepted times, with the end of its limiter for an entry that waited to it."""
+    ends = np.zeros(len(operations), np.int64)
+    for life in lives(operations):
+        ends[life] = _end_ns(operations, life)
+    return np.where(accepted_ns == NONE, ends, accepted_ns)
+
+
 def play_simulator(operations: np.ndarray) -> np.ndarray:
     """Accepted times in nanoseconds, which the simulator counts in microseconds; -1 where an entry waits to the end of its limiter."""
     accepted = np.full(len(operations), NONE, np.int64)
@@ -72,6 +88,7 @@ def play_simulator(operations: np.ndarray) -> np.ndarray:
 class _Meter:
     rate: int
     last_ns: int
+    step_ns: int
     tokens: int = field(init=False)
     pending: int = 0
     rest_ns: int = 0
@@ -84,7 +101,7 @@ class _Meter:
     def consume(self, amount: int, now_ns: int) -> int:
         """Charge, and the balance afterwards; new tokens come when a step is over, or the time of one where that is longer."""
         one_ns = SECOND_NS // self.rate
-        step_ns = one_ns - self.rest_ns - 1 if one_ns > STEP_NS else STEP_NS
+        step_ns = one_ns - self.rest_ns - 1 if one_ns > self.step_ns else self.step_ns
         if now_ns > self.last_ns + step_ns:
             elapsed_ns = now_ns - self.last_ns + self.rest_ns
             self.beyond |= elapsed_ns * self.rate >= 1 << 63
@@ -113,9 +130,9 @@ class _Producer:
 class _Stepped:
     """A limiter of Pulsar with its producers, from one ``NEW`` to the next."""
 
-    def __init__(self, row: list[int], states: np.ndarray) -> None:
+    def __init__(self, row: list[int], states: np.ndarray, step_ns: int) -> None:
         _, self._now_ns, *limits, count, _ = row
-        self._meters = [_Meter(limit, self._now_ns) if limit else None for limit in limits]
+        self._meters = [_Meter(limit, self._now_ns, step_ns) if limit else None for limit in limits]
         self._producers = [_Producer() for _ in range(count)]
         self._queue: deque[_Producer] = deque()
         self._timer_ns: int | None = None
@@ -168,7 +185,7 @@ class _Stepped:
             self.write(index, self._now_ns)
 
 
-def play_stepped(operations: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def play_stepped(operations: np.ndarray, *, step_ns: int = STEP_NS) -> tuple[np.ndarray, np.ndarray]:
     """Pulsar's rule: what the driver writes for each operation, in rows of states as in ``play.py``.
 
     Returns
@@ -180,7 +197,7 @@ def play_stepped(operations: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     beyond = np.zeros(len(operations), bool)
     for life in lives(operations):
         rows = operations[life].tolist()
-        limiter = _Stepped(rows[0], states)
+        limiter = _Stepped(rows[0], states, step_ns)
         limiter.write(life.start, NO_ANSWER)
         for index, (_, at_ns, who, msgs, size, _) in enumerate(rows[1:], life.start + 1):
             limiter.publish(index, at_ns, who, msgs, size)
