@@ -1,7 +1,7 @@
 """Pulsar's limiters as a judge of the simulator's. In: versions, a seed, a number of operations. Out: the differences, and which are explained.
 
-Two differences are explained. Before 4.2, Pulsar multiplies a waiting time by a rate in 64 bits, and what is larger wraps around: the simulator
-computes what later versions compute. And under a publish limit Pulsar's tokens come in steps of 16 ms, the simulator's continuously.
+One difference is explained: before 4.2, Pulsar multiplies a waiting time by a rate in 64 bits, and what is larger wraps around. The simulator
+computes what later versions compute.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import numpy as np
 
 from tests.judges.limiters.operations import FOLLOW, NEW, PUBLISH, UPDATE, draw_operations, draw_publishing
 from tests.judges.limiters.play import CLASSES, play_kernel, play_pulsar, play_twin
-from tests.judges.limiters.publishing import STEP_NS, at_latest, play_simulator, play_stepped, token_ns
+from tests.judges.limiters.publishing import born_ns, from_start, play_publishing
 
 VERSIONS = ("4.0.7", "4.2.4", "5.0.0-M1")
 #: Versions whose products wrap around.
@@ -55,40 +55,45 @@ def run_publishing(
 ) -> Iterator[dict]:
     """Judge the publish limiter of each version; yields one result for each.
 
-    ``rule`` counts operations after which Pulsar's class differs from its rule; the others count entries: all, those that had to wait, those that
-    the simulator accepts at another microsecond, and those whose difference is not explained: more than two steps and a token, which a
-    pause that Pulsar rounds down can cost. An entry that waits to the end of its limiter counts as accepted there.
+    ``simulator`` counts operations after which a state differs, ``explained`` those of limiters whose product wraps around. The last two are of the
+    simulator's own microseconds: entries that it accepts by more than one earlier or later, or alone, and the largest distance.
     """
-    names = ("operations", "entries", "waited", "rule", "other", "unexplained", "wrapped")
+    names = ("operations", "waited", "simulator", "explained", "rounded")
     counts = {version: dict.fromkeys(names, 0) for version in versions}
-    extremes_ns = {version: [0, 0] for version in versions}
+    farthest_ns = dict.fromkeys(versions, 0)
     for batch, start in enumerate(range(0, operations, _BATCH)):
         played = draw_publishing(seed + batch, min(_BATCH, operations - start))
-        ours, (rule, beyond) = at_latest(played, play_simulator(played)), play_stepped(played)
+        (ours, beyond), (rounded, _) = play_publishing(played), play_publishing(played, tick_ns=TICK_NS)
+        due_ns = played[:, 1] - born_ns(played)
         for version in versions:
-            pulsar = play_pulsar(version, "publish", played)
-            judged = ~beyond if version in WRAPPING else np.full(len(played), True)
-            entries = (played[:, 0] == PUBLISH) & judged
-            theirs = at_latest(played, pulsar[:, 0, 0])
-            apart_ns = (ours - theirs)[entries]
-            extremes_ns[version] = [
-                min(extremes_ns[version][0], int(apart_ns.min(initial=0))),
-                max(extremes_ns[version][1], int(apart_ns.max(initial=0))),
-            ]
-            explained_ns = 2 * STEP_NS + token_ns(played)[entries]
+            pulsar = from_start(played, play_pulsar(version, "publish", played))
+            wrapped = beyond if version in WRAPPING else np.zeros(len(played), bool)
+            other = (pulsar != ours).any(axis=(1, 2))
+            theirs, coarse = pulsar[:, 0, 0], rounded[:, 0, 0] * TICK_NS
+            judged = (played[:, 0] == PUBLISH) & ~wrapped
+            both = judged & (theirs >= 0) & (coarse >= 0)
+            apart_ns = np.abs(coarse - theirs)[both]
+            alone = judged & ((theirs >= 0) != (coarse >= 0))
+            waits = judged & (theirs > due_ns)
             found = (
-                len(played), int(entries.sum()), int((entries & (theirs > played[:, 1])).sum()),
-                int((pulsar != rule).any(axis=(1, 2))[judged].sum()), int((np.abs(apart_ns) > TICK_NS).sum()),
-                int((np.abs(apart_ns) > explained_ns).sum()), int((~judged).sum()),
-            )  # fmt: skip
+                len(played),
+                waits.sum(),
+                (other & ~wrapped).sum(),
+                (other & wrapped).sum(),
+                (apart_ns > TICK_NS).sum() + alone.sum(),
+            )
             for name, count in zip(names, found, strict=True):
-                counts[version][name] += count
+                counts[version][name] += int(count)
+            farthest_ns[version] = max(farthest_ns[version], int(apart_ns.max(initial=0)))
     for version in versions:
-        earliest, latest = extremes_ns[version]
+        rounded_ms = round(farthest_ns[version] / 1e6, 3)
         yield {
-            "class": "PublishRateLimiterImpl", "version": version, "seed": seed, **counts[version],
-            "earlier_ms": round(-earliest / 1e6, 3), "later_ms": round(latest / 1e6, 3),
-        }  # fmt: skip
+            "class": "PublishRateLimiterImpl",
+            "version": version,
+            "seed": seed,
+            **counts[version],
+            "rounded_ms": rounded_ms,
+        }
 
 
 def differences(pulsar: np.ndarray, ours: np.ndarray, explained: np.ndarray) -> np.ndarray:

@@ -1,41 +1,20 @@
-"""The publish limiter: entries that are due, and when they are accepted. In: rows of operations. Out: accepted times by Pulsar and by us.
+"""The publish limiter: entries that are due, and when they are accepted. In: rows of operations. Out: accepted times and states by the simulator.
 
-The simulator makes accepted times from due ones (``publishing.throttled_times``), and lets tokens come continuously and not in steps. So the
-same entries are played by Pulsar's class, with producers that send when their connection is read, and by the simulator, and the times
-are compared.
-
-:func:`play_stepped` is neither: it is Pulsar's rule written down once more, with its steps. Where it equals Pulsar's class in every state, nothing but
-the steps and the rounding to microseconds is left that could make the simulator differ.
+Here an operation is an entry that a producer has to send. Pulsar's class is played with producers that send what is due when their connection is
+read; the simulator makes accepted times from due ones (``publishing.throttled_times``), on a clock of nanoseconds or of its own microseconds.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections import deque
-from dataclasses import dataclass, field
 
 import numpy as np
 
 from tests.judges.limiters.operations import NEW, SECOND_NS
 from tests.judges.limiters.play import NO_ANSWER, NONE
 from throttlescope.models.throttling.machine import Machine
-from throttlescope.models.throttling.publishing import Bucket, Publisher, throttled_times
+from throttlescope.models.throttling.publishing import Bucket, Publisher, Tokens, throttled_times
 from throttlescope.models.throttling.world import Log
-
-#: Pulsar's bucket takes new tokens when more than so long has passed.
-STEP_NS = 16_000_000
-#: The driver's timers take at least so long.
-SHORTEST_NS = 50_000
-
-
-def lives(operations: np.ndarray) -> list[slice]:
-    """Rows of each limiter: its ``NEW``, and its entries."""
-    starts = [*np.flatnonzero(operations[:, 0] == NEW).tolist(), len(operations)]
-    return [slice(start, end) for start, end in itertools.pairwise(starts)]
-
-
-def _end_ns(operations: np.ndarray, life: slice) -> int:
-    return int(operations[life.stop, 1] if life.stop < len(operations) else operations[-1, 1] + 1000)
 
 
 class _Entries(Log):
@@ -47,161 +26,93 @@ class _Entries(Log):
         return self.drawn[entry]
 
 
-def token_ns(operations: np.ndarray) -> np.ndarray:
-    """Time of a token of the slower meter of each row's limiter."""
-    found = np.zeros(len(operations), np.int64)
-    for life in lives(operations):
-        found[life] = SECOND_NS // min(limit for limit in operations[life.start, 2:4].tolist() if limit)
-    return found
+class _Watched(Tokens):
+    """A meter that notes when a product leaves 64 bits."""
+
+    beyond = False
+
+    def charge(self, amount: int, now: int) -> int:
+        self.beyond |= (now - self.last + self.rest) * self.limit >= 1 << 63
+        return super().charge(amount, now)
 
 
-def at_latest(operations: np.ndarray, accepted_ns: np.ndarray) -> np.ndarray:
-    """Accepted times, with the end of its limiter for an entry that waited to it."""
-    ends = np.zeros(len(operations), np.int64)
-    for life in lives(operations):
-        ends[life] = _end_ns(operations, life)
-    return np.where(accepted_ns == NONE, ends, accepted_ns)
+class _Recorded(Bucket):
+    """A limiter whose state is noted after every entry, by producer."""
 
+    def __init__(self, limits: tuple[int | None, ...], producers: int, second: int) -> None:
+        super().__init__(*limits, second=second)
+        self.meters = [None if limit is None else _Watched(limit, second) for limit in limits]
+        self.noted: list[list[np.ndarray]] = [[] for _ in range(producers)]
 
-def play_simulator(operations: np.ndarray) -> np.ndarray:
-    """Accepted times in nanoseconds, which the simulator counts in microseconds; -1 where an entry waits to the end of its limiter."""
-    accepted = np.full(len(operations), NONE, np.int64)
-    for life in lives(operations):
-        (_, start_ns, *limits, count, _), entries = operations[life.start].tolist(), operations[life][1:]
-        gates = [Bucket(*(limit or None for limit in limits))]
-        places, publishers = [], []
-        for who in range(count):
-            own = np.flatnonzero(entries[:, 2] == who)
-            log = _Entries(
-                topic="t", partition=-1, segments=[], end_us=(_end_ns(operations, life) - start_ns) // 1000,
-                listed_us=(entries[own, 1] - start_ns) // 1000, msgs=int(entries[own[0], 3]) if len(own) else 1, sizes=[], estimate_bytes=0,
-            )  # fmt: skip
-            log.drawn = entries[own, 4].tolist()
-            places.append(life.start + 1 + own)
-            publishers.append(Publisher(log, gates, waits=False))
-        for own, times in zip(places, throttled_times(publishers, Machine()), strict=True):
-            accepted[own[: len(times)]] = times * 1000 + start_ns
-    return accepted
+    def take(self, at_us: int, msgs: int, size: int = 0, who: int = 0) -> None:
+        super().take(at_us, msgs, size, who)
+        self.noted[who].append(self.state(at_us))
 
-
-@dataclass
-class _Meter:
-    rate: int
-    last_ns: int
-    step_ns: int
-    tokens: int = field(init=False)
-    pending: int = 0
-    rest_ns: int = 0
-    #: A product has left 64 bits, which wraps around before 4.2.
-    beyond: bool = False
-
-    def __post_init__(self) -> None:
-        self.tokens = self.rate
-
-    def consume(self, amount: int, now_ns: int) -> int:
-        """Charge, and the balance afterwards; new tokens come when a step is over, or the time of one where that is longer."""
-        one_ns = SECOND_NS // self.rate
-        step_ns = one_ns - self.rest_ns - 1 if one_ns > self.step_ns else self.step_ns
-        if now_ns > self.last_ns + step_ns:
-            elapsed_ns = now_ns - self.last_ns + self.rest_ns
-            self.beyond |= elapsed_ns * self.rate >= 1 << 63
-            new = elapsed_ns * self.rate // SECOND_NS
-            self.rest_ns, self.last_ns = elapsed_ns - new * SECOND_NS // self.rate, now_ns
-            if new:
-                gained, self.pending = new - self.pending, 0
-                self.tokens = min(self.tokens + gained, self.rate) - amount
-                return self.tokens
-        self.pending += amount
-        return self.tokens - self.pending
-
-    def pause_ns(self, now_ns: int) -> int:
-        """How long until the balance is one percent of the rate; 0 where it is."""
-        missing = max(1, self.rate // 100) - self.consume(0, now_ns)
-        return max(0, missing) * SECOND_NS // self.rate
-
-
-@dataclass
-class _Producer:
-    due: deque[tuple[int, int, int, int]] = field(default_factory=deque)
-    stopped: int = 0
-    sent_ns: int = 0
-
-
-class _Stepped:
-    """A limiter of Pulsar with its producers, from one ``NEW`` to the next."""
-
-    def __init__(self, row: list[int], states: np.ndarray, step_ns: int) -> None:
-        _, self._now_ns, *limits, count, _ = row
-        self._meters = [_Meter(limit, self._now_ns, step_ns) if limit else None for limit in limits]
-        self._producers = [_Producer() for _ in range(count)]
-        self._queue: deque[_Producer] = deque()
-        self._timer_ns: int | None = None
-        self._states = states
-
-    def advance(self, to_ns: int) -> None:
-        while self._timer_ns is not None and self._timer_ns <= to_ns:
-            self._now_ns, self._timer_ns = self._timer_ns, None
-            while not (pause_ns := self._pause_ns()) and self._queue:
-                self._queue.popleft().stopped -= 1
-            if self._queue:
-                self._timer_ns = self._now_ns + max(SHORTEST_NS, pause_ns)
-            while waiting := [one for one in self._producers if one.due and not one.stopped]:
-                self._send(min(waiting, key=lambda one: max(one.due[0][0], one.sent_ns)))
-        self._now_ns = to_ns
-
-    def publish(self, index: int, at_ns: int, who: int, msgs: int, size: int) -> None:
-        self.advance(at_ns)
-        self._producers[who].due.append((at_ns, index, msgs, size))
-        self._send(self._producers[who])
+    def state(self, answer: int) -> np.ndarray:
+        """The answer and the meters, as a row of ``play.py``."""
+        return np.array(
+            [
+                [answer, *([NONE] * 4 if one is None else (one.tokens, one.pending, one.last, one.rest))]
+                for one in self.meters
+            ],
+            np.int64,
+        )
 
     @property
     def beyond(self) -> bool:
-        return any(meter is not None and meter.beyond for meter in self._meters)
-
-    def write(self, index: int, answer: int) -> None:
-        for column, meter in enumerate(self._meters):
-            left = (
-                [NONE] * 4 if meter is None else [meter.tokens, meter.pending, meter.last_ns, meter.rest_ns]
-            )
-            self._states[index, column] = [answer, *left]
-
-    def _pause_ns(self) -> int:
-        return max(meter.pause_ns(self._now_ns) for meter in self._meters if meter is not None)
-
-    def _send(self, producer: _Producer) -> None:
-        while producer.due and not producer.stopped:
-            _, index, *amounts = producer.due.popleft()
-            left = [
-                meter.consume(amount, self._now_ns)
-                for meter, amount in zip(self._meters, amounts, strict=True)
-                if meter is not None
-            ]
-            if min(left) <= 0:
-                producer.stopped += 1
-                self._queue.append(producer)
-                if len(self._queue) == 1:
-                    self._timer_ns = self._now_ns + max(SHORTEST_NS, self._pause_ns())
-            producer.sent_ns = self._now_ns
-            self.write(index, self._now_ns)
+        """Whether a product has left 64 bits, which wraps around before 4.2."""
+        return any(one is not None and one.beyond for one in self.meters)
 
 
-def play_stepped(operations: np.ndarray, *, step_ns: int = STEP_NS) -> tuple[np.ndarray, np.ndarray]:
-    """Pulsar's rule: what the driver writes for each operation, in rows of states as in ``play.py``.
+def play_publishing(operations: np.ndarray, *, tick_ns: int = 1) -> tuple[np.ndarray, np.ndarray]:
+    """Play operations on the simulator's publish limits, whose clock counts ``tick_ns``.
 
     Returns
     -------
     states, beyond : ndarray
-        The states; and the rows of limiters in which a product has left 64 bits.
+        Rows of states as in ``play.py``, where the answer is the accepted time and what was never accepted has no state; times count from the
+        start of their limiter. And whether a row's limiter has left 64 bits.
     """
     states = np.full((len(operations), 2, 5), NONE, np.int64)
     beyond = np.zeros(len(operations), bool)
-    for life in lives(operations):
-        rows = operations[life].tolist()
-        limiter = _Stepped(rows[0], states, step_ns)
-        limiter.write(life.start, NO_ANSWER)
-        for index, (_, at_ns, who, msgs, size, _) in enumerate(rows[1:], life.start + 1):
-            limiter.publish(index, at_ns, who, msgs, size)
-        if life.stop < len(operations):
-            limiter.advance(_end_ns(operations, life) - 1)
-        beyond[life] = limiter.beyond
+    starts = [*np.flatnonzero(operations[:, 0] == NEW).tolist(), len(operations)]
+    for start, end in itertools.pairwise(starts):
+        _, born_ns, *limits, producers, _ = operations[start].tolist()
+        end_ns = operations[end, 1] if end < len(operations) else operations[-1, 1] + tick_ns
+        entries = operations[start + 1 : end]
+        gate = _Recorded(tuple(limit or None for limit in limits), producers, SECOND_NS // tick_ns)
+        states[start] = gate.state(NO_ANSWER)
+        own = [np.flatnonzero(entries[:, 2] == who) for who in range(producers)]
+        publishers = [
+            Publisher(_log(entries[rows], born_ns, int(end_ns), tick_ns), [gate], waits=False) for rows in own
+        ]
+        throttled_times(publishers, Machine())
+        for rows, noted in zip(own, gate.noted, strict=True):
+            if noted:
+                states[start + 1 + rows[: len(noted)]] = noted
+        beyond[start:end] = gate.beyond
     return states, beyond
+
+
+def _log(entries: np.ndarray, born_ns: int, end_ns: int, tick_ns: int) -> Log:
+    log = _Entries(
+        topic="t", partition=-1, segments=[], end_us=(end_ns - born_ns) // tick_ns, listed_us=(entries[:, 1] - born_ns) // tick_ns,
+        msgs=int(entries[0, 3]) if len(entries) else 1, sizes=[], estimate_bytes=0,
+    )  # fmt: skip
+    log.drawn = entries[:, 4].tolist()
+    return log
+
+
+def born_ns(operations: np.ndarray) -> np.ndarray:
+    """When the limiter of each row was made."""
+    first = np.where(operations[:, 0] == NEW, np.arange(len(operations)), 0)
+    return operations[np.maximum.accumulate(first), 1]
+
+
+def from_start(operations: np.ndarray, pulsar: np.ndarray) -> np.ndarray:
+    """Pulsar's states with times from the start of their limiter, as the simulator's."""
+    found = pulsar.copy()
+    for column in (0, 3):
+        times = found[:, :, column]
+        found[:, :, column] = np.where(times >= 0, times - born_ns(operations)[:, None], times)
+    return found
