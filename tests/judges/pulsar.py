@@ -29,12 +29,14 @@ def run_publish(operations: int | None = None) -> dict:
     publish = list(run_publishing(VERSIONS, operations=count))
     rows = [*relative, *publish]
     differences = sum(row[form] for row in rows for form in ("twin", "kernel", "simulator") if form in row)
-    rounded = sum(row["rounded"] for row in publish)
+    explained = sum(row["explained"] for row in rows)
+    rounded, entries, waited = (
+        sum(row[name] for row in publish) for name in ("rounded", "entries", "waited")
+    )
     return {
         "version": ", ".join(VERSIONS),
         "figure": f"{differences:,} unexplained differences in {count:,} operations per class and version, seed {rows[0]['seed']}; "
-        f"{sum(row['explained'] for row in rows):,} states differ because Pulsar's own product wraps around. In the simulator's microseconds "
-        f"{rounded:,} of {sum(row['operations'] for row in publish):,} entries are accepted by more than one earlier or later, by up to "
-        f"{max(row['rounded_ms'] for row in publish):,} ms ({sum(row['waited'] for row in publish):,} entries waited)",
+        f"{explained:,} states differ because Pulsar's own product wraps around. In the simulator's microseconds {rounded:,} of {entries:,} entries, "
+        f"{waited:,} of which wait for the limit, are accepted by more than one earlier or later, by up to {max(row['rounded_ms'] for row in publish):,} ms",
         "details": rows,
     }

@@ -58,7 +58,7 @@ def run_publishing(
     ``simulator`` counts operations after which a state differs, ``explained`` those of limiters whose product wraps around. The last two are of the
     simulator's own microseconds: entries that it accepts by more than one earlier or later, or alone, and the largest distance.
     """
-    names = ("operations", "waited", "simulator", "explained", "rounded")
+    names = ("operations", "entries", "waited", "simulator", "explained", "rounded")
     counts = {version: dict.fromkeys(names, 0) for version in versions}
     farthest_ns = dict.fromkeys(versions, 0)
     for batch, start in enumerate(range(0, operations, _BATCH)):
@@ -77,6 +77,7 @@ def run_publishing(
             waits = judged & (theirs > due_ns)
             found = (
                 len(played),
+                judged.sum(),
                 waits.sum(),
                 (other & ~wrapped).sum(),
                 (other & wrapped).sum(),
