@@ -18,7 +18,7 @@ from throttlescope.models.throttling.scenario import Scenario, Topic
 from throttlescope.models.throttling.world import Log
 
 _SECOND_US = 1_000_000
-#: Pulsar's bucket takes new tokens when more than so long has passed; by 4.0.2 it did so in another way, which is not modelled.
+#: Pulsar's bucket takes new tokens when more than so long has passed. That of versions with engine B works in slots, which are not modelled.
 _STEP_US = 16_000
 #: A timer of the broker takes at least so long.
 _TIMER_US = 50
@@ -86,7 +86,7 @@ def throttled_times(publishers: Sequence[Publisher], machine: Machine) -> list[n
     Parameters
     ----------
     publishers
-        The producers that share a limit, or one that shares none; who has waited longest goes on first.
+        The producers that share a limit, or one that shares none. Who has waited longest is first of those that may go on at the same time.
     machine
         A producer that waits for receipts waits ``send_us`` and ``notify_us`` for each.
 
