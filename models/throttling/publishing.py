@@ -8,6 +8,7 @@ waits in the producer, and a producer whose queue is full waits with it.
 from __future__ import annotations
 
 import heapq
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -86,7 +87,7 @@ def throttled_times(publishers: Sequence[Publisher], machine: Machine) -> list[n
     Parameters
     ----------
     publishers
-        The producers that share a limit, or one that shares none. Who has waited longest is first of those that may go on at the same time.
+        The producers that share a limit, or one that shares none. Of those that may go on at the same time who was stopped first is first.
     machine
         A producer that waits for receipts waits ``send_us`` and ``notify_us`` for each.
 
@@ -98,11 +99,12 @@ def throttled_times(publishers: Sequence[Publisher], machine: Machine) -> list[n
     receipt_us = machine.send_us + machine.notify_us
     due = [item.log.listed_us for item in publishers]
     accepted: list[list[int]] = [[] for _ in publishers]
-    # When each may go on, since when it has waited, and who it is.
-    waiting = [(int(times[0]), int(times[0]), who) for who, times in enumerate(due) if len(times)]
+    # When each may go on, its turn, and who it is. A producer is stopped by what it sends: the turn of that is its place among the stopped ones.
+    turns = itertools.count(len(due))
+    waiting = [(int(times[0]), who, who) for who, times in enumerate(due) if len(times)]
     heapq.heapify(waiting)
     while waiting:
-        at, since, who = heapq.heappop(waiting)
+        at, turn, who = heapq.heappop(waiting)
         publisher = publishers[who]
         log = publisher.log
         # A connection is read again only when no limit holds it.
@@ -112,7 +114,7 @@ def throttled_times(publishers: Sequence[Publisher], machine: Machine) -> list[n
         if opens >= log.end_us:
             continue
         if opens > at:
-            heapq.heappush(waiting, (opens, since, who))
+            heapq.heappush(waiting, (opens, turn, who))
             continue
         entry = len(accepted[who])
         for gate in publisher.gates:
@@ -120,7 +122,7 @@ def throttled_times(publishers: Sequence[Publisher], machine: Machine) -> list[n
         accepted[who].append(at)
         if entry + 1 < len(due[who]):
             next_us = max(int(due[who][entry + 1]), at + receipt_us if publisher.waits else at)
-            heapq.heappush(waiting, (next_us, next_us, who))
+            heapq.heappush(waiting, (next_us, next(turns), who))
     return [np.array(times, np.int64) for times in accepted]
 
 

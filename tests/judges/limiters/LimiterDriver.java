@@ -253,6 +253,7 @@ public final class LimiterDriver {
         private final Records records = new Records();
         private PublishRateLimiterImpl limiter;
         private Connection[] connections = {};
+        private long turns;
 
         Publishing() throws Exception {
             field(BrokerService.class, "workerGroup").set(broker, group());
@@ -263,7 +264,8 @@ public final class LimiterDriver {
             final Producer producer = (Producer) allocate(Producer.class);
             final ArrayDeque<long[]> due = new ArrayDeque<>();
             int stopped;
-            long sentNanos;
+            /** When it sent last, among all connections: the limiter keeps those that it stops in this order. */
+            long turn;
 
             Connection() throws Exception {
                 field(Producer.class, "cnx").set(producer, Proxy.newProxyInstance(
@@ -287,17 +289,15 @@ public final class LimiterDriver {
                 return null;
             }
 
-            void send() throws Exception {
-                while (stopped == 0 && !due.isEmpty()) {
-                    long[] entry = due.poll();
-                    limiter.handlePublishThrottling(producer, (int) entry[1], entry[2]);
-                    records.set((int) entry[0], nowNanos);
-                    sentNanos = nowNanos;
-                }
+            boolean sends() {
+                return stopped == 0 && !due.isEmpty();
             }
 
-            long waitsSinceNanos() {
-                return Math.max(due.peek()[3], sentNanos);
+            void send() throws Exception {
+                long[] entry = due.poll();
+                turn = ++turns;
+                limiter.handlePublishThrottling(producer, (int) entry[1], entry[2]);
+                records.set((int) entry[0], nowNanos);
             }
         }
 
@@ -345,25 +345,28 @@ public final class LimiterDriver {
                     (proxy, method, arguments) -> method.getName().equals("next") ? loop : refuse(method.getName()));
         }
 
-        /** A connection is read by its own event loop, after the limiter's task; who has waited longest comes first. */
+        /** A connection is read by its own event loop, after the limiter's task: one entry of each, in the order of their turns. */
         private void unthrottle(Runnable task) {
             task.run();
             try {
-                while (true) {
-                    Connection next = null;
-                    for (Connection one : connections) {
-                        boolean reads = one.stopped == 0 && !one.due.isEmpty();
-                        if (reads && (next == null || one.waitsSinceNanos() < next.waitsSinceNanos())) {
-                            next = one;
-                        }
-                    }
-                    if (next == null) {
-                        return;
-                    }
-                    next.send();
-                }
+                sendAll();
             } catch (Exception error) {
                 throw new IllegalStateException(error);
+            }
+        }
+
+        private void sendAll() throws Exception {
+            while (true) {
+                Connection next = null;
+                for (Connection one : connections) {
+                    if (one.sends() && (next == null || one.turn < next.turn)) {
+                        next = one;
+                    }
+                }
+                if (next == null) {
+                    return;
+                }
+                next.send();
             }
         }
 
@@ -417,8 +420,8 @@ public final class LimiterDriver {
                 } else if (kind == PUBLISH) {
                     advance(at);
                     Connection connection = connections[(int) first];
-                    connection.due.add(new long[] {records.add(), second, third, at});
-                    connection.send();
+                    connection.due.add(new long[] {records.add(), second, third});
+                    sendAll();
                 } else {
                     throw new IllegalArgumentException("kind " + kind);
                 }

@@ -17,6 +17,7 @@ NEW, QUERY, CHARGE, UPDATE, FOLLOW, PUBLISH = range(6)
 SECOND_NS = 1_000_000_000
 #: A limiter lives for about as many operations; then a new one starts, so that one difference does not hide the next.
 _LIFE = 60
+_PUBLISH_LIFE = 200
 
 
 def draw_operations(seed: int, count: int, *, tick_ns: int = 1, relative: bool = False) -> np.ndarray:
@@ -71,23 +72,20 @@ def draw_publishing(seed: int, count: int) -> np.ndarray:
     """
     random_ = random.Random(seed)  # noqa: S311 - drawn, not secret
     rows = np.zeros((count, 6), np.int64)
-    now, messages, size, entry_ns = 0, [1], 1, 1000
+    now, rates, messages, entry_ns = 0, (0, 0), [1], 1000.0
     for index in range(count):
-        if index == 0 or random_.random() < 1 / _LIFE:
+        if index == 0 or random_.random() < 1 / _PUBLISH_LIFE:
             rates = _publish_rates(random_)
             messages = [_batch(random_, rates[0]) for _ in range(random_.choice((1, 1, 2, 3)))]
-            size = max(1, round(10 ** random_.uniform(1, 6)))
-            if rates[1]:
-                size = min(size, 5 * rates[1])
             # The time that the slower meter needs for an entry, as often as the limits are used.
-            needs = [max(messages) / rates[0] if rates[0] else 0, size / rates[1] if rates[1] else 0]
+            needs = [sum(messages) / len(messages) / rates[0] if rates[0] else 0, 0.05 if rates[1] else 0]
             entry_ns = SECOND_NS * max(needs) / random_.choice((0.5, 0.9, 1, 1.1, 2, 10))
             now += 1000
             rows[index] = (NEW, now, *rates, len(messages), 0)
             continue
         now += max(1, round(_publish_wait_ns(random_, entry_ns) / 1000)) * 1000
         who = random_.randrange(len(messages))
-        rows[index] = (PUBLISH, now, who, messages[who], random_.randint(1, size), 0)
+        rows[index] = (PUBLISH, now, who, messages[who], _size(random_, rates[1]), 0)
     return rows
 
 
@@ -100,9 +98,17 @@ def _publish_rates(random_: random.Random) -> tuple[int, int]:
 
 
 def _batch(random_: random.Random, rate: int) -> int:
-    if random_.random() < 0.5:
+    share = random_.random()
+    if share < 0.4:
         return 1
-    return min(max(1, 5 * rate), random_.choice((2, 10, 100, 1000)))
+    # From a thousandth of a second's tokens to two seconds' of them.
+    return max(1, min(100_000, round(rate * 10 ** random_.uniform(-3, 0.3))))
+
+
+def _size(random_: random.Random, rate: int) -> int:
+    if random_.random() < 0.92:
+        return random_.randint(1, max(1, rate // 100))
+    return random_.randint(1, max(1, rate))
 
 
 def _publish_wait_ns(random_: random.Random, entry_ns: float) -> float:
