@@ -183,8 +183,10 @@ class PeriodBucket:
             new = elapsed_us * self.rate // self.period_us
             self.remainder_us = elapsed_us - new * self.period_us // self.rate
             self.anchor_us = now_us
-            # What was sent is subtracted before the cap: a debt is paid from the surplus of a late refill.
-            self.tokens = min(self.tokens + new - self.pending, self.rate)
+            # What was sent is subtracted before the cap: a debt is paid from the surplus of a late refill. Where the two are equal nothing
+            # happens, nor to tokens from before a relative limit fell.
+            if new != self.pending:
+                self.tokens = min(self.tokens + new - self.pending, self.rate)
             self.pending = 0
         return max(0, self.tokens - self.pending)
 

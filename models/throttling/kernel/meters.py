@@ -93,7 +93,8 @@ def available(a, meter, engine, now):
             )
             a[meter + M.REST_US] = rest
             a[meter + M.ANCHOR_AT] = now
-            a[meter + M.TOKENS] = min(a[meter + M.TOKENS] + new - a[meter + M.PENDING], a[meter + M.RATE])
+            if new != a[meter + M.PENDING]:
+                a[meter + M.TOKENS] = min(a[meter + M.TOKENS] + new - a[meter + M.PENDING], a[meter + M.RATE])
             a[meter + M.PENDING] = 0
         return max(0, a[meter + M.TOKENS] - a[meter + M.PENDING])
     if engine == ENGINE_B:
