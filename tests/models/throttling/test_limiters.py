@@ -206,6 +206,15 @@ def test_windows_add_publish_rate_at_their_tick(engine):
     assert limiter.msg.available(2 * S + 2) == 10
 
 
+def test_c_keeps_tokens_of_a_fallen_limit_where_a_refill_equals_what_was_sent():
+    limiter = LimiterState("C", Rates())
+    limiter.renew(Rates(msg=10, relative=True), 0, (90, 0))
+    limiter.follow((0, 0), 1)
+    limiter.msg.charge(20, 1)
+    assert limiter.msg.available(2 * S) == 100
+    assert limiter.msg.available(3 * S + 1) == 10
+
+
 # -- laws -------------------------------------------------------------------------------------------
 
 RATES = st.sampled_from([1, 3, 10, 97, 1000, 10**9])
