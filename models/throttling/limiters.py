@@ -23,6 +23,8 @@ class WindowWithoutDebt:
     period_us: int
     used: int = 0
     next_tick_us: int | None = None
+    #: The rate from the next tick on, of a limit that is relative to the publish rate; None: the same.
+    next_rate: int | None = None
 
     def available(self, now_us: int) -> int:
         """Permits left in this window."""
@@ -39,6 +41,11 @@ class WindowWithoutDebt:
         elif self.used < self.rate:
             self.used += amount
 
+    def follow(self, rate: int, now_us: int) -> None:
+        """A new publish rate: the rate that it gives holds from the next tick on."""
+        self._tick(now_us)
+        self.next_rate = rate
+
     def balance(self) -> int:
         """Tokens as they are, for a table."""
         return self.rate - self.used
@@ -46,6 +53,7 @@ class WindowWithoutDebt:
     def _tick(self, now_us: int) -> None:
         while self.next_tick_us is not None and self.next_tick_us <= now_us:
             self.used = 0
+            self.rate = self.rate if self.next_rate is None else self.next_rate
             self.next_tick_us += self.period_us
 
 
@@ -57,6 +65,8 @@ class WindowWithDebt:
     period_us: int
     used: int = 0
     next_tick_us: int | None = None
+    #: The rate from the next tick on, of a limit that is relative to the publish rate; None: the same.
+    next_rate: int | None = None
 
     def available(self, now_us: int) -> int:
         """Permits left in this window; 0 while a debt is paid."""
@@ -75,6 +85,12 @@ class WindowWithDebt:
         self._tick(now_us)
         self.rate, self.period_us = rate, period_us
         self.next_tick_us = now_us + period_us
+        self.next_rate = None
+
+    def follow(self, rate: int, now_us: int) -> None:
+        """A new publish rate: the rate that it gives holds from the next tick on."""
+        self._tick(now_us)
+        self.next_rate = rate
 
     def balance(self) -> int:
         """Tokens as they are, for a table; negative is debt."""
@@ -83,6 +99,7 @@ class WindowWithDebt:
     def _tick(self, now_us: int) -> None:
         while self.next_tick_us is not None and self.next_tick_us <= now_us:
             self.used = max(0, self.used - self.rate)
+            self.rate = self.rate if self.next_rate is None else self.next_rate
             self.next_tick_us += self.period_us
 
 
@@ -104,6 +121,10 @@ class SlotBucket:
 
     def __post_init__(self) -> None:
         self.tokens, self.last_us, self.slot = self.rate, self.born_us, -1
+
+    def follow(self, rate: int, _now_us: int) -> None:
+        """A new publish rate, which the next query sees."""
+        self.rate = rate
 
     def available(self, now_us: int) -> int:
         """Permits as the slot's first call left them."""
@@ -151,6 +172,10 @@ class PeriodBucket:
     def __post_init__(self) -> None:
         self.tokens, self.anchor_us = self.rate, self.born_us
 
+    def follow(self, rate: int, _now_us: int) -> None:
+        """A new publish rate, which the next query sees."""
+        self.rate = rate
+
     def available(self, now_us: int) -> int:
         """Permits; refills first when a period has passed."""
         if now_us > self.anchor_us + self.period_us:
@@ -158,8 +183,10 @@ class PeriodBucket:
             new = elapsed_us * self.rate // self.period_us
             self.remainder_us = elapsed_us - new * self.period_us // self.rate
             self.anchor_us = now_us
-            # What was sent is subtracted before the cap: a debt is paid from the surplus of a late refill.
-            self.tokens = min(self.tokens + new - self.pending, self.rate)
+            # What was sent is subtracted before the cap: a debt is paid from the surplus of a late refill. Where the two are equal nothing
+            # happens, nor to tokens from before a relative limit fell.
+            if new != self.pending:
+                self.tokens = min(self.tokens + new - self.pending, self.rate)
             self.pending = 0
         return max(0, self.tokens - self.pending)
 

@@ -8,6 +8,7 @@ waits in the producer, and a producer whose queue is full waits with it.
 from __future__ import annotations
 
 import heapq
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -18,6 +19,10 @@ from throttlescope.models.throttling.scenario import Scenario, Topic
 from throttlescope.models.throttling.world import Log
 
 _SECOND_US = 1_000_000
+#: Pulsar's bucket takes new tokens when more than so long has passed. That of versions with engine B works in slots, which are not modelled.
+_STEP_US = 16_000
+#: A timer of the broker takes at least so long.
+_TIMER_US = 50
 
 
 @dataclass
@@ -26,8 +31,7 @@ class Publisher:
 
     #: ``listed_us`` are the times at which they are due.
     log: Log
-    #: Each with whether it counts bytes, not messages.
-    gates: list[tuple[Bucket | Polled, bool]]
+    gates: list[Bucket | Polled]
     #: It waits for every receipt.
     waits: bool
 
@@ -49,7 +53,7 @@ class PublishLimits:
         )
         group = scenario.resource_group
         self._group = (None, None) if group is None else (group.msg, group.bytes)
-        self._shared: dict[object, list[tuple[Bucket | Polled, bool]]] = {}
+        self._shared: dict[object, list[Bucket | Polled]] = {}
 
     def limits(self, topic: Topic) -> bool:
         """Whether anything limits what is published to a topic."""
@@ -61,7 +65,7 @@ class PublishLimits:
             return "resource group"
         return ("broker", topic.broker) if any(self._broker) else None
 
-    def gates(self, topic: Topic) -> list[tuple[Bucket | Polled, bool]]:
+    def gates(self, topic: Topic) -> list[Bucket | Polled]:
         """The gates for one partition of a topic: its own ones, and those that it shares."""
         rate = topic.publish_rate
         found = [] if rate is None else self._new((rate.msg, rate.bytes), self._topic_tick_us)
@@ -71,12 +75,10 @@ class PublishLimits:
             found += self._shared[owner]
         return found
 
-    def _new(self, limits: tuple[int | None, int | None], tick_us: int) -> list[tuple[Bucket | Polled, bool]]:
-        return [
-            (Polled(limit, tick_us) if self._polled else Bucket(limit), unit == 1)
-            for unit, limit in enumerate(limits)
-            if limit is not None
-        ]
+    def _new(self, limits: tuple[int | None, int | None], tick_us: int) -> list[Bucket | Polled]:
+        if not any(limits):
+            return []
+        return [Polled(*limits, tick_us=tick_us) if self._polled else Bucket(*limits)]
 
 
 def throttled_times(publishers: Sequence[Publisher], machine: Machine) -> list[np.ndarray]:
@@ -85,7 +87,7 @@ def throttled_times(publishers: Sequence[Publisher], machine: Machine) -> list[n
     Parameters
     ----------
     publishers
-        The producers that share a limit, or one that shares none; who has waited longest goes on first.
+        The producers that share a limit, or one that shares none. Of those that may go on at the same time who was stopped first is first.
     machine
         A producer that waits for receipts waits ``send_us`` and ``notify_us`` for each.
 
@@ -97,84 +99,129 @@ def throttled_times(publishers: Sequence[Publisher], machine: Machine) -> list[n
     receipt_us = machine.send_us + machine.notify_us
     due = [item.log.listed_us for item in publishers]
     accepted: list[list[int]] = [[] for _ in publishers]
-    # When each may go on, since when it has waited, and who it is.
-    waiting = [(int(times[0]), int(times[0]), who) for who, times in enumerate(due) if len(times)]
+    # When each may go on, its turn, and who it is. A producer is stopped by what it sends: the turn of that is its place among the stopped ones.
+    turns = itertools.count(len(due))
+    waiting = [(int(times[0]), who, who) for who, times in enumerate(due) if len(times)]
     heapq.heapify(waiting)
     while waiting:
-        at, since, who = heapq.heappop(waiting)
+        at, turn, who = heapq.heappop(waiting)
         publisher = publishers[who]
         log = publisher.log
         # A connection is read again only when no limit holds it.
         opens = at
-        for gate, _ in publisher.gates:
+        for gate in publisher.gates:
             opens = max(opens, gate.open_us(opens, who))
         if opens >= log.end_us:
             continue
         if opens > at:
-            heapq.heappush(waiting, (opens, since, who))
+            heapq.heappush(waiting, (opens, turn, who))
             continue
         entry = len(accepted[who])
-        for gate, counts_bytes in publisher.gates:
-            gate.take(at, log.bytes_of(entry) if counts_bytes else log.msgs, who)
+        for gate in publisher.gates:
+            gate.take(at, log.msgs, log.bytes_of(entry), who)
         accepted[who].append(at)
         if entry + 1 < len(due[who]):
             next_us = max(int(due[who][entry + 1]), at + receipt_us if publisher.waits else at)
-            heapq.heappush(waiting, (next_us, next_us, who))
+            heapq.heappush(waiting, (next_us, next(turns), who))
     return [np.array(times, np.int64) for times in accepted]
 
 
 class Bucket:
-    """3.2 and later: tokens of one second, a pause until the balance is back at one percent of it."""
+    """3.2 and later: tokens of one second, a pause until one percent of them is back; who is paused goes on together.
 
-    def __init__(self, limit: int) -> None:
-        self.limit, self.tokens, self.last_us = limit, limit, 0
-        self._target = max(1, limit // 100)
-        self._paused_until_us: dict[int, int] = {}
+    A second has a million ticks. Tests count nanoseconds, and compare every state with that of Pulsar's own class.
+    """
+
+    def __init__(self, msg: int | None = None, size: int | None = None, *, second: int = _SECOND_US) -> None:
+        self.meters = [None if limit is None else Tokens(limit, second) for limit in (msg, size)]
+        self._shortest = second * _TIMER_US // _SECOND_US
+        self._paused: set[int] = set()
+        self._until = 0
 
     def open_us(self, at_us: int, who: int = 0) -> int:
         """When a producer's connection is read again, from a time on."""
-        until_us = self._paused_until_us.get(who)
-        if until_us is None or at_us < until_us:
-            return at_us if until_us is None else until_us
-        # Others may have used up what came in meanwhile.
-        tokens = self.tokens + (at_us - self.last_us) * self.limit // _SECOND_US
-        if tokens < self._target:
-            self._pause(at_us, tokens, who)
-            return self._paused_until_us[who]
-        del self._paused_until_us[who]
-        return at_us
+        self._resume(at_us)
+        return self._until if who in self._paused else at_us
 
-    def take(self, at_us: int, amount: int, who: int = 0) -> None:
+    def take(self, at_us: int, msgs: int, size: int = 0, who: int = 0) -> None:
         """Charge what a producer sent, which pauses its connection if nothing is left."""
-        new = (at_us - self.last_us) * self.limit // _SECOND_US
-        self.last_us += -(-new * _SECOND_US // self.limit)
-        self.tokens = min(self.limit, self.tokens + new) - amount
-        if self.tokens <= 0:
-            self._pause(at_us, self.tokens, who)
+        self._resume(at_us)
+        left = [
+            meter.charge(amount, at_us)
+            for meter, amount in zip(self.meters, (msgs, size), strict=True)
+            if meter is not None
+        ]
+        if min(left) <= 0:
+            if not self._paused:
+                self._pause(at_us)
+            self._paused.add(who)
 
-    def _pause(self, at_us: int, tokens: int, who: int) -> None:
-        self._paused_until_us[who] = at_us + -(-(self._target - tokens) * _SECOND_US // self.limit)
+    def _resume(self, at_us: int) -> None:
+        while self._paused and self._until <= at_us:
+            # Others may have used up what came in meanwhile, or no step was over.
+            if not self._pause(self._until):
+                self._paused.clear()
+
+    def _pause(self, at_us: int) -> int:
+        wait = max(meter.wait(at_us) for meter in self.meters if meter is not None)
+        self._until = at_us + max(self._shortest, wait)
+        return wait
+
+
+@dataclass
+class Tokens:
+    """A meter of a publish limit. New tokens come when a step is over, or the time of one where that is longer."""
+
+    limit: int
+    second: int
+    pending: int = 0
+    last: int = 0
+    rest: int = 0
+
+    def __post_init__(self) -> None:
+        self.tokens = self.limit
+
+    def charge(self, amount: int, now: int) -> int:
+        """Charge an amount; the balance that it leaves."""
+        one, step = self.second // self.limit, self.second * _STEP_US // _SECOND_US
+        if now > self.last + (one - self.rest - 1 if one > step else step):
+            elapsed = now - self.last + self.rest
+            new = elapsed * self.limit // self.second
+            self.rest, self.last = elapsed - new * self.second // self.limit, now
+            if new:
+                self.tokens = min(self.tokens + new - self.pending, self.limit) - amount
+                self.pending = 0
+                return self.tokens
+        self.pending += amount
+        return self.tokens - self.pending
+
+    def wait(self, now: int) -> int:
+        """How long until one percent is there."""
+        return max(0, max(1, self.limit // 100) - self.charge(0, now)) * self.second // self.limit
 
 
 class Polled:
     """Before 3.2: counted per second, checked every tick, reading goes on at the next full second."""
 
-    def __init__(self, limit: int, tick_us: int) -> None:
-        self.limit, self.tick_us = limit, tick_us
-        self.second, self.count, self.closed_from_us = 0, 0, 1 << 62
+    def __init__(self, msg: int | None = None, size: int | None = None, *, tick_us: int) -> None:
+        self._limits, self._tick_us = (msg, size), tick_us
+        self._second, self._counts, self._closed_from_us = 0, [0, 0], 1 << 62
 
     def open_us(self, at_us: int, who: int = 0) -> int:
         """When connections are read again, from a time on; all of them stop together."""
-        if at_us // _SECOND_US == self.second and at_us >= self.closed_from_us:
-            return (self.second + 1) * _SECOND_US
+        if at_us // _SECOND_US == self._second and at_us >= self._closed_from_us:
+            return (self._second + 1) * _SECOND_US
         return at_us
 
-    def take(self, at_us: int, amount: int, who: int = 0) -> None:
+    def take(self, at_us: int, msgs: int, size: int = 0, who: int = 0) -> None:
         """Count what a producer sent."""
         second = at_us // _SECOND_US
-        if second != self.second:
-            self.second, self.count, self.closed_from_us = second, 0, 1 << 62
-        self.count += amount
+        if second != self._second:
+            self._second, self._counts, self._closed_from_us = second, [0, 0], 1 << 62
+        self._counts = [self._counts[0] + msgs, self._counts[1] + size]
         # Only more than the limit closes, and only the next check sees it.
-        if self.count > self.limit:
-            self.closed_from_us = min(self.closed_from_us, (at_us // self.tick_us + 1) * self.tick_us)
+        if any(
+            limit is not None and count > limit
+            for limit, count in zip(self._limits, self._counts, strict=True)
+        ):
+            self._closed_from_us = min(self._closed_from_us, (at_us // self._tick_us + 1) * self._tick_us)

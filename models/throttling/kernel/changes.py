@@ -24,7 +24,7 @@ from throttlescope.models.throttling.kernel.fields import (
     X,
 )
 from throttlescope.models.throttling.kernel.logs import published
-from throttlescope.models.throttling.kernel.meters import renew
+from throttlescope.models.throttling.kernel.meters import follow, renew
 from throttlescope.models.throttling.kernel.ports import connected_port
 from throttlescope.models.throttling.kernel.rows import dispatcher_at, log_at, meter_at, worker_at
 from throttlescope.models.throttling.kernel.schedule import schedule_worker
@@ -112,12 +112,8 @@ def stats_update(a, now):
             a[log + G.AVERAGE_MSG + unit] = current if current > average else (current + average) // 2
     for limiter in range(a[H.LIMITER_COUNT]):
         for unit in range(2):
-            meter = meter_at(a, limiter, unit)
-            if a[meter + M.RELATIVE] == 1 and a[meter + M.RATE] > 0:
-                a[meter + M.RATE] = (
-                    a[meter + M.CONFIGURED]
-                    + a[log_at(a, a[a[H.LIMITER_LOG] + limiter]) + G.AVERAGE_MSG + unit]
-                )
+            average = a[log_at(a, a[a[H.LIMITER_LOG] + limiter]) + G.AVERAGE_MSG + unit]
+            follow(a, meter_at(a, limiter, unit), a[R.ENGINE], average, now)
     for d in range(a[H.DISPATCHER_COUNT]):
         dispatcher = dispatcher_at(a, d)
         _, connected = connected_port(a, d, 0)

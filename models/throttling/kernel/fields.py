@@ -143,6 +143,7 @@ class M(IntEnum):
     SLOT = auto()  # the slot of 16 ms of the last refill (B)
     CONFIGURED = auto()  # the rate as it was set, to which a relative limit adds the publish rate
     RELATIVE = auto()
+    NEXT_RATE = auto()  # A0 and A: the rate from the next tick on, which differs for relative limits alone
     WIDTH = auto()
 
 

@@ -62,7 +62,9 @@ def _tick_window(a, meter, engine, now):
         if engine == ENGINE_A0:
             a[meter + M.TOKENS] = 0
         else:
-            a[meter + M.TOKENS] = max(0, a[meter + M.TOKENS] - ticks * a[meter + M.RATE])
+            later = (ticks - 1) * a[meter + M.NEXT_RATE]
+            a[meter + M.TOKENS] = max(0, a[meter + M.TOKENS] - a[meter + M.RATE] - later)
+        a[meter + M.RATE] = a[meter + M.NEXT_RATE]
 
 
 @compiled
@@ -91,7 +93,8 @@ def available(a, meter, engine, now):
             )
             a[meter + M.REST_US] = rest
             a[meter + M.ANCHOR_AT] = now
-            a[meter + M.TOKENS] = min(a[meter + M.TOKENS] + new - a[meter + M.PENDING], a[meter + M.RATE])
+            if new != a[meter + M.PENDING]:
+                a[meter + M.TOKENS] = min(a[meter + M.TOKENS] + new - a[meter + M.PENDING], a[meter + M.RATE])
             a[meter + M.PENDING] = 0
         return max(0, a[meter + M.TOKENS] - a[meter + M.PENDING])
     if engine == ENGINE_B:
@@ -133,10 +136,14 @@ def balance(a, meter, engine):
 
 @compiled
 def renew(a, meter, engine, configured, relative, average, period, now, fresh):
-    """Take a new rate as the engine does: A keeps what was used (unless ``fresh``), the others start full."""
-    rate = 0
+    """Take a new rate as the engine does: A keeps what was used (unless ``fresh``), the others start full.
+
+    A window (A0 and A) starts with the configured rate, and adds the publish rate to it from its first tick on.
+    """
+    rate = next_rate = 0
     if configured > 0:
-        rate = configured + average if relative else configured
+        next_rate = configured + average if relative else configured
+        rate = next_rate if engine in (ENGINE_B, ENGINE_C) else configured
     a[meter + M.CONFIGURED] = configured
     a[meter + M.RELATIVE] = relative
     if rate == 0:
@@ -145,10 +152,12 @@ def renew(a, meter, engine, configured, relative, average, period, now, fresh):
     if engine == ENGINE_A and a[meter + M.RATE] > 0 and not fresh:
         _tick_window(a, meter, engine, now)
         a[meter + M.RATE] = rate
+        a[meter + M.NEXT_RATE] = next_rate
         a[meter + M.PERIOD_US] = period
         a[meter + M.ANCHOR_AT] = now + period
         return
     a[meter + M.RATE] = rate
+    a[meter + M.NEXT_RATE] = next_rate
     a[meter + M.PERIOD_US] = period
     a[meter + M.PENDING] = 0
     a[meter + M.REST_US] = 0
@@ -159,6 +168,19 @@ def renew(a, meter, engine, configured, relative, average, period, now, fresh):
     else:
         a[meter + M.TOKENS] = 0
         a[meter + M.ANCHOR_AT] = NEVER
+
+
+@compiled
+def follow(a, meter, engine, average, now):
+    """Take a new publish rate into account, without a new meter: windows (A0 and A) from their next tick on."""
+    if a[meter + M.RELATIVE] == 0 or a[meter + M.RATE] == 0:
+        return
+    rate = a[meter + M.CONFIGURED] + average
+    if engine in (ENGINE_B, ENGINE_C):
+        a[meter + M.RATE] = rate
+    else:
+        _tick_window(a, meter, engine, now)
+        a[meter + M.NEXT_RATE] = rate
 
 
 @compiled

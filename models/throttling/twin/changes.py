@@ -196,7 +196,7 @@ class Changes(Dispatching):
                 average = self.averages[number][unit]
                 self.averages[number][unit] = current if current > average else (current + average) // 2
         for number, limiter in enumerate(self.limiters):
-            limiter.follow(tuple(self.averages[self.world.limiters[number].log]))
+            limiter.follow(tuple(self.averages[self.world.limiters[number].log]), now_us)
         for state in self.dispatchers:
             connected = bool(self.ports_of(state))
             unread = state.log.published(now_us) - state.position + len(state.again)

@@ -57,10 +57,14 @@ class LimiterState:
     bytes: Meter | None = None
 
     def renew(self, rates: Rates, now_us: int, average: tuple[int, int] = (0, 0)) -> None:
-        """Take new rates as the engine does: A keeps what was used, the others start full."""
+        """Take new rates as the engine does: A keeps what was used, the others start full.
+
+        A window starts with the configured rate, and adds the publish rate to it from its first tick on.
+        """
         self.rates = rates
         for unit, rate, extra in (("msg", rates.msg, average[0]), ("bytes", rates.bytes, average[1])):
-            value = rate + extra if rate and rates.relative else rate
+            follows = rate > 0 and rates.relative
+            value = rate + extra if follows and self.engine in ("B", "C") else rate
             old = getattr(self, unit)
             if not rate:
                 setattr(self, unit, None)
@@ -68,14 +72,16 @@ class LimiterState:
                 old.change(value, rates.period_us, now_us)
             else:
                 setattr(self, unit, new_meter(self.engine, value, rates.period_us, now_us))
+            if follows:
+                getattr(self, unit).follow(rate + extra, now_us)
 
-    def follow(self, average: tuple[int, int]) -> None:
+    def follow(self, average: tuple[int, int], now_us: int) -> None:
         """Take a new publish rate into account, without a new meter."""
         if self.rates.relative:
             if self.msg is not None:
-                self.msg.rate = self.rates.msg + average[0]
+                self.msg.follow(self.rates.msg + average[0], now_us)
             if self.bytes is not None:
-                self.bytes.rate = self.rates.bytes + average[1]
+                self.bytes.follow(self.rates.bytes + average[1], now_us)
 
 
 @dataclass(eq=False)

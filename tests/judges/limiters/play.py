@@ -16,17 +16,17 @@ from pathlib import Path
 import numpy as np
 from numba import njit
 
-from tests.judges.limiters.operations import CHARGE, NEW, QUERY, SECOND_NS, UPDATE
+from tests.judges.limiters.operations import CHARGE, FOLLOW, NEW, QUERY, SECOND_NS, UPDATE
 from tests.lab.jvm import LOG_CONFIG
 from tests.lab.parts import broker_jars, java_binary, javac_binary, parts_dir
 from throttlescope.models.throttling.kernel.fields import ENGINE_A, ENGINE_C, NEVER, M
-from throttlescope.models.throttling.kernel.meters import available, charge_meter, renew
+from throttlescope.models.throttling.kernel.meters import available, charge_meter, follow, renew
 from throttlescope.models.throttling.limiters import PeriodBucket, WindowWithDebt
 from throttlescope.models.throttling.twin.state import LimiterState
 from throttlescope.models.throttling.world import Rates
 
 #: Pulsar's class by the simulator's engine, as the driver names them.
-DRIVER_NAMES = {"C": "bucket", "A": "classic"}
+DRIVER_NAMES = {"C": "bucket", "A": "classic", "publish": "publish"}
 CLASSES = {"C": "DispatchRateLimiterAsyncTokenBucketImpl", "A": "DispatchRateLimiterClassicImpl"}
 NO_ANSWER, NONE = -2, -1
 _SOURCE = Path(__file__).with_name("LimiterDriver.java")
@@ -73,15 +73,18 @@ def _compiled_driver(version: str, class_path: str) -> Path:
 def play_twin(engine: str, operations: np.ndarray, *, tick_ns: int = 1) -> np.ndarray:
     """Play operations on the simulator's readable form, whose clock counts ``tick_ns``."""
     states = np.full((len(operations), 2, 5), NONE, np.int64)
-    limiter = LimiterState(engine, Rates())
-    for index, (kind, at_ns, first, second, third) in enumerate(operations.tolist()):
+    limiter, averages = LimiterState(engine, Rates()), (0, 0)
+    for index, (kind, at_ns, first, second, third, relative) in enumerate(operations.tolist()):
         now = at_ns // tick_ns
         answers = (NO_ANSWER, NO_ANSWER)
         if kind in (NEW, UPDATE):
             if kind == NEW:
                 limiter = LimiterState(engine, Rates())
-            rates = Rates(max(0, first), max(0, second), third * SECOND_NS // tick_ns)
-            limiter.renew(rates, now)
+            rates = Rates(max(0, first), max(0, second), third * SECOND_NS // tick_ns, relative == 1)
+            limiter.renew(rates, now, averages)
+        elif kind == FOLLOW:
+            averages = (first, second)
+            limiter.follow(averages, now)
         meters = (limiter.msg, limiter.bytes)
         if kind == QUERY:
             answers = tuple(NONE if meter is None else meter.available(now) for meter in meters)
@@ -110,7 +113,7 @@ def play_kernel(engine: str, operations: np.ndarray, *, tick_ns: int = 1) -> np.
 
 @njit
 def _play_kernel(engine, operations, tick_ns, states):
-    a = np.zeros(2 * M.WIDTH, np.int64)
+    a, averages = np.zeros(2 * M.WIDTH, np.int64), np.zeros(2, np.int64)
     for index in range(len(operations)):
         kind = operations[index, 0]
         now = operations[index, 1] // tick_ns
@@ -120,7 +123,11 @@ def _play_kernel(engine, operations, tick_ns, states):
             answer = NO_ANSWER
             if kind in (NEW, UPDATE):
                 period = operations[index, 4] * SECOND_NS // tick_ns
-                renew(a, meter, engine, max(0, value), 0, 0, period, now, kind == NEW)
+                relative, average = operations[index, 5], averages[column]
+                renew(a, meter, engine, max(0, value), relative, average, period, now, kind == NEW)
+            elif kind == FOLLOW:
+                averages[column] = value
+                follow(a, meter, engine, value, now)
             elif kind == QUERY:
                 answer = available(a, meter, engine, now) if a[meter + M.RATE] > 0 else NONE
             elif a[meter + M.RATE] > 0 and value > 0:

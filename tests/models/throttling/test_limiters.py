@@ -187,9 +187,32 @@ def test_relative_limit_adds_publish_rate(engine):
     limiter = LimiterState(engine, Rates())
     limiter.renew(Rates(msg=100, relative=True), 0)
     limiter.msg.charge(100, 0)
-    limiter.follow((1000, 5))
-    # A and A0 take the new rate over with the tick; nobody asked between the two.
+    limiter.follow((1000, 5), S // 2)
     assert limiter.msg.available(S + 1) == 1100
+
+
+@pytest.mark.parametrize("engine", ["A0", "A"])
+def test_windows_add_publish_rate_at_their_tick(engine):
+    limiter = LimiterState(engine, Rates())
+    limiter.renew(Rates(msg=100, relative=True), 0, (50, 0))
+    limiter.msg.charge(20, 0)
+    assert limiter.msg.available(S - 1) == 80
+    assert limiter.msg.available(S) == 150
+    limiter.follow((1000, 5), S + 1)
+    assert limiter.msg.available(2 * S - 1) == 150
+    assert limiter.msg.available(2 * S) == 1100
+    # A policy update keeps no publish rate until the next tick; A's timer starts anew.
+    limiter.renew(Rates(msg=10, relative=True), 2 * S + 1, (1000, 5))
+    assert limiter.msg.available(2 * S + 2) == 10
+
+
+def test_c_keeps_tokens_of_a_fallen_limit_where_a_refill_equals_what_was_sent():
+    limiter = LimiterState("C", Rates())
+    limiter.renew(Rates(msg=10, relative=True), 0, (90, 0))
+    limiter.follow((0, 0), 1)
+    limiter.msg.charge(20, 1)
+    assert limiter.msg.available(2 * S) == 100
+    assert limiter.msg.available(3 * S + 1) == 10
 
 
 # -- laws -------------------------------------------------------------------------------------------

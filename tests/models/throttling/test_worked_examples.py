@@ -299,9 +299,18 @@ def test_row_50_publish_limit_pauses_reading():
     assert gate.open_us(0) == 1_510_000
 
 
+def test_paused_producers_go_on_together():
+    gate = Bucket(100)
+    gate.take(0, 150, who=0)
+    gate.take(0, 1, who=1)
+    # The timer was set before the second entry, and a token more is there only after the next step.
+    assert [gate.open_us(at_us) for at_us in (0, 510_000, 520_000)] == [510_000, 520_000, 530_000]
+    assert [gate.open_us(530_000, who) for who in (0, 1)] == [530_000, 530_000]
+
+
 @pytest.mark.parametrize(("tick_ms", "accepted"), [(10, 110), (50, 150)])
 def test_row_51_polled_limit_accepts_until_check(tick_ms, accepted):
-    gate = Polled(100, tick_ms * 1000)
+    gate = Polled(100, tick_us=tick_ms * 1000)
     passed = [0] * 4
     waiting_us = 0
     for due_us in range(0, 4_000_000, 1_000):
