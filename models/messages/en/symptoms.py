@@ -43,7 +43,7 @@ SENTENCES = {
     "symptom.backlog_growing.not_measured": "Too few samples to show whether the backlog grows.",
     "symptom.backlog_growing.growing": "The backlog grows by {growth:entries} entries in {length_s:duration}.",
     "symptom.backlog_growing.little_growth": (
-        "The backlog does not grow (+{growth:entries} entries in {length_s:duration})."
+        "The backlog grows by no more than noise (+{growth:entries} entries in {length_s:duration})."
     ),
     "symptom.backlog_growing.not_growing": (
         "The backlog does not grow ({growth:entries} entries in {length_s:duration})."

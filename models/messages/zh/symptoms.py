@@ -33,7 +33,7 @@ SENTENCES = {
     "symptom.backlog_old.age_not_measured": "没有测得它已等待多久。",
     "symptom.backlog_growing.not_measured": "样本太少，看不出积压是否在增长。",
     "symptom.backlog_growing.growing": "积压在 {length_s:duration}内增长了 {growth:entries} 个条目。",
-    "symptom.backlog_growing.little_growth": "积压没有增长（{length_s:duration}内 +{growth:entries} 个条目）。",
+    "symptom.backlog_growing.little_growth": "积压的增长不超过噪声（{length_s:duration}内 +{growth:entries} 个条目）。",
     "symptom.backlog_growing.not_growing": "积压没有增长（{length_s:duration}内 {growth:entries} 个条目）。",
     "symptom.backlog_draining.not_measured": "样本太少，看不出积压是否在消化。",
     "symptom.backlog_draining.draining": "积压在下降，按此速度将在 {left_s:duration}后消化完。",
