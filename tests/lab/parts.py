@@ -41,13 +41,13 @@ OBJECT_STORE_POM_FILE = Path(__file__).with_name("object_store.pom.xml")
 #: Delta's own writer and reader for Spark, and the version of Spark that it was made for: it does not run on ours.
 DELTA_SPARK, DELTA_SPARK_VERSION, SPARK_OF_DELTA = "delta-spark_2.13", "4.4.0", "4.2.0"
 #: ZAP's core, the library of its add-ons, and what the add-ons with passive rules need to be compiled and to run. ZAP names
-#: htmlunit-csp 5.3.0, which was not to be had; this is a newer one.
+#: htmlunit-csp 5.3.0, which is not in Maven Central; with 5.5.0 and later its rule ends in an error on policies that it reads.
 ZAP_VERSION = "2.17.0"
 _ZAP_ARTIFACTS = (
     ("org.zaproxy", "zap", ZAP_VERSION),
     ("org.zaproxy.addon", "commonlib", "1.40.0"),
     ("com.google.re2j", "re2j", "1.8"),
-    ("org.htmlunit", "htmlunit-csp", "5.7.0"),
+    ("org.htmlunit", "htmlunit-csp", "5.2.0"),
     ("org.antlr", "antlr4", "4.13.2"),
 )
 JAVA_MINIMUM = 17

@@ -44,6 +44,7 @@ public final class ZapDriver {
     private static final String RULE_SUFFIX = "ScanRule.class";
     private static final String LIBRARIES = "org.zaproxy.addon.retire.model.Repo";
     private static final String LIBRARIES_FILE = "/org/zaproxy/addon/retire/resources/jsrepository.json";
+    private static final long SLOW_MS = 5000;
     private static final int MOST_CHARACTERS = 300;
     private static PrintStream out;
 
@@ -181,6 +182,7 @@ public final class ZapDriver {
             if (!rule.isEnabled() || !rule.appliesToHistoryType(record.getHistoryType())) {
                 continue;
             }
+            long startNanos = System.nanoTime();
             try {
                 PluginPassiveScanner one = rule.copy();
                 one.setHelper(data);
@@ -194,6 +196,10 @@ public final class ZapDriver {
                                 .element("id", rule.getPluginId())
                                 .element("exchange", index)
                                 .element("error", shortened(error.toString())));
+            }
+            long tookMs = (System.nanoTime() - startNanos) / 1_000_000;
+            if (tookMs > SLOW_MS) {
+                System.err.println("rule " + rule.getPluginId() + " took " + tookMs + " ms on exchange " + index);
             }
         }
     }
