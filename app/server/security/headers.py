@@ -15,6 +15,8 @@ _ALWAYS = {
     "Referrer-Policy": "no-referrer",
     "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
     "Cross-Origin-Opener-Policy": "same-origin",
+    # Pages of another origin that --cors-origin allows read by CORS, which this does not restrict.
+    "Cross-Origin-Resource-Policy": "same-origin",
 }
 
 

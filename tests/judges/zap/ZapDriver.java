@@ -42,6 +42,8 @@ import org.zaproxy.zap.utils.ZapXmlConfiguration;
  */
 public final class ZapDriver {
     private static final String RULE_SUFFIX = "ScanRule.class";
+    /** Looks for a newer ZAP in the network, for every exchange; it says nothing of a server. */
+    private static final String NOT_RUN = "ZapVersionScanRule.class";
     private static final String LIBRARIES = "org.zaproxy.addon.retire.model.Repo";
     private static final String LIBRARIES_FILE = "/org/zaproxy/addon/retire/resources/jsrepository.json";
     private static final long SLOW_MS = 5000;
@@ -97,7 +99,7 @@ public final class ZapDriver {
         try (Stream<Path> files = Files.walk(folder)) {
             names =
                     files.map(file -> folder.relativize(file).toString())
-                            .filter(name -> name.endsWith(RULE_SUFFIX) && !name.contains("$"))
+                            .filter(name -> name.endsWith(RULE_SUFFIX) && !name.contains("$") && !name.endsWith(NOT_RUN))
                             .map(name -> name.substring(0, name.length() - ".class".length()).replace(File.separatorChar, '.'))
                             .sorted()
                             .collect(Collectors.toList());

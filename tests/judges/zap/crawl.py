@@ -18,7 +18,8 @@ from throttlescope.app.presentation.links.paths import SUBSCRIPTION_PATH
 from throttlescope.app.server.rest.routes import PREFIX
 from throttlescope.app.web.pages import PAGES
 
-_SHARED = "main h1 >> visible=true"
+#: What a page begins with, or says instead of it.
+_SHOWN = ":is(main h1, .explain) >> visible=true"
 _LINKS = "[...document.querySelectorAll('a[href^=\"/\"]')].map((link) => link.getAttribute('href'))"
 _FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 _QUERY = "sum by (topic) (rate(pulsar_out_messages_total[5m]))"
@@ -49,7 +50,7 @@ def crawl_pages(recorder: Recorder, most: int | None = None) -> list[str]:
             page = context.new_page()
             page.set_default_timeout(TIMEOUT_MS)
             page.goto(recorder.target + path)
-            page.wait_for_selector(_SHARED)
+            page.wait_for_selector(_SHOWN)
             for height in ("document.body.scrollHeight", "0"):
                 page.evaluate(f"window.scrollTo(0, {height})")
                 is_settled(page)

@@ -25,7 +25,7 @@ from tests.lab.parts import ZAP_VERSION, PartMissing, java_binary, javac_binary,
 REPOSITORY = "zaproxy/zap-extensions"
 #: The add-ons with passive rules in a baseline scan: released rules, rules in beta, and libraries with known faults.
 ADDONS = ("pscanrules", "pscanrulesBeta", "retire")
-#: What needs an add-on that is not in Maven Central, and no rule.
+#: What needs an add-on that is not in Maven Central, and is no rule.
 _LEFT_OUT = ("payloader", "ExtensionRetire.java")
 _LEXER = Path("pscanrules/src/main/antlr/org/zaproxy/zap/extension/pscanrules/antlr/JavaScriptLexer.g4")
 _LEXER_PACKAGE = "org.zaproxy.zap.extension.pscanrules.antlr"
