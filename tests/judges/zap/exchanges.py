@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import http.client
+import sys
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -92,6 +93,15 @@ def _header(first: str, headers: list[tuple[str, str]]) -> bytes:
     return ("\r\n".join(lines) + "\r\n\r\n").encode("latin-1")
 
 
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, request, client_address) -> None:
+        # A browser that closes a page closes its connections.
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
+
+
 @contextlib.contextmanager
 def proxy_of(recorder: Recorder) -> Iterator[str]:
     """A proxy for a browser, on a loopback port; its address."""
@@ -121,8 +131,7 @@ def proxy_of(recorder: Recorder) -> Iterator[str]:
         def log_message(self, *_: object) -> None:
             """Nothing is printed."""
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
+    server = _Server(("127.0.0.1", 0), Handler)
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
     try:

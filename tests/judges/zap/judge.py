@@ -35,7 +35,7 @@ def run(most: int | None = None) -> dict:
             capture_output=True, timeout=_DEMO_S, check=True,
         )  # fmt: skip
         exchanges, pages = exchanges_of(lake, Path(folder), most)
-    return result_of(exchanges, scan(exchanges), pages)
+    return result_of(exchanges, scan(exchanges), pages, version())
 
 
 def exchanges_of(lake: Path, folder: Path, most: int | None = None) -> tuple[list[Exchange], list[str]]:
@@ -60,7 +60,7 @@ def exchanges_of(lake: Path, folder: Path, most: int | None = None) -> tuple[lis
     return [*recorder.exchanges, *closed.exchanges], pages
 
 
-def result_of(exchanges: list[Exchange], found: Scan, pages: list[str]) -> dict:
+def result_of(exchanges: list[Exchange], found: Scan, pages: list[str], judged_by: str) -> dict:
     """The result for the page: figures, then what each rule reports."""
     kinds = alerts_by_kind(found.alerts)
     faults = [one.named for one in exchanges if one.status >= 500]
@@ -71,7 +71,7 @@ def result_of(exchanges: list[Exchange], found: Scan, pages: list[str]) -> dict:
     enabled = [rule for rule in found.rules if rule["enabled"]]
     errors = f", {len(found.failed)} exchanges on which a rule failed" if found.failed else ""
     return {
-        "version": version(),
+        "version": judged_by,
         "figure": f"{len(faults)} server errors and {sum(kind['alerts'] for kind in serious)} serious alerts "
         f"({len(serious)} kinds) in {len(exchanges):,} exchanges, of {len(pages)} pages and the APIs; {len(enabled)} rules{errors}; alerts by risk: "
         + ", ".join(f"{count[risk]} {risk.lower()}" for risk in RISKS),

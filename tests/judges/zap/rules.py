@@ -75,9 +75,6 @@ def scan(exchanges: Iterable[Exchange]) -> Scan:
             _SOURCE.stem, str(home), str(installation), str(compiled / "rules"),
         ]  # fmt: skip
         done = subprocess.run(command, stdin=given, capture_output=True, timeout=_SCAN_S, check=False)
-    import sys
-
-    sys.stderr.write(done.stderr.decode()[-6000:])
     records = [json.loads(line) for line in done.stdout.splitlines()]
     kinds = {
         kind: [one for one in records if one["kind"] == kind] for kind in ("rule", "alert", "failed", "end")
