@@ -1,6 +1,6 @@
 """What is requested of a running server. In: its recorder. Out: the exchanges of its pages in a browser, of its APIs, downloads and errors.
 
-The browser opens every page, then one page of every shape of address that these link to, and so on. What is no page is requested
+The browser opens every page, then one page of every shape of address that these link to, and so on, up to a number of pages. What is no page is requested
 without a browser: all resources of the REST API, the endpoints of Prometheus' API, metrics and states, one download of every shape that pages
 link to, and what a server has to refuse.
 """
@@ -25,8 +25,8 @@ _FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 _QUERY = "sum by (topic) (rate(pulsar_out_messages_total[5m]))"
 
 
-def crawl_pages(recorder: Recorder, most: int | None = None) -> list[str]:
-    """Open pages through the recorder's proxy, and request what else they link to; the pages that were opened.
+def crawl_pages(recorder: Recorder, most: int) -> list[str]:
+    """Open pages through the recorder's proxy, ``most`` of them, and request what else they link to; the pages that were opened.
 
     Raises
     ------
@@ -42,7 +42,7 @@ def crawl_pages(recorder: Recorder, most: int | None = None) -> list[str]:
         context = browser.new_context(
             viewport={"width": 1440, "height": 900}, proxy={"server": proxy}, locale="en-GB"
         )
-        while waiting and (most is None or len(opened) < most):
+        while waiting and len(opened) < most:
             path = waiting.pop(0)
             if shape_of(path) in shapes:
                 continue

@@ -23,10 +23,12 @@ RISKS = ("High", "Medium", "Low", "Informational")
 _SERIOUS_CONFIDENCE = {"Medium", "High", "Confirmed"}
 _NAME, _PASSWORD, _ORIGIN = "judge", "a long password of nobody", "https://dashboards.example"
 _DEMO_S = 900
+#: Pages that are opened, in the order in which links to them are found. ZAP's own spider stops after a minute.
+_PAGES = 60
 
 
 def run(most: int | None = None) -> dict:
-    """Judge a server on the demo's lake; ``most`` pages in the browser, or all."""
+    """Judge a server on the demo's lake, with ``most`` pages in the browser."""
     compiled_rules()
     with tempfile.TemporaryDirectory(prefix="throttlescope-zap-") as folder:
         lake = Path(folder) / "lake"
@@ -34,11 +36,11 @@ def run(most: int | None = None) -> dict:
             [sys.executable, "-m", "throttlescope.app.cli", "demo", "--no-serve", "--lake", str(lake)],
             capture_output=True, timeout=_DEMO_S, check=True,
         )  # fmt: skip
-        exchanges, pages = exchanges_of(lake, Path(folder), most)
+        exchanges, pages = exchanges_of(lake, Path(folder), most or _PAGES)
     return result_of(exchanges, scan(exchanges), pages, version())
 
 
-def exchanges_of(lake: Path, folder: Path, most: int | None = None) -> tuple[list[Exchange], list[str]]:
+def exchanges_of(lake: Path, folder: Path, most: int) -> tuple[list[Exchange], list[str]]:
     """What is exchanged with a server on a lake, and the pages that were opened.
 
     Parameters
