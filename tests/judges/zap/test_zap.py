@@ -10,7 +10,7 @@ import requests
 
 from tests.judges.zap.crawl import shape_of
 from tests.judges.zap.exchanges import Exchange, Recorder, proxy_of
-from tests.judges.zap.judge import alerts_by_kind, is_serious, result_of
+from tests.judges.zap.judge import alerts_by_kind, distinct, is_serious, result_of
 from tests.judges.zap.rules import Scan, compiled_rules, scan
 from tests.lab.parts import PartMissing
 
@@ -145,3 +145,10 @@ def test_addresses_of_one_shape_are_opened_once():
     assert shape_of("/limits?q=a&tab=b") == shape_of("/limits?tab=b&q=c")
     assert shape_of("/limits?tab=a") != shape_of("/limits?tab=b")
     assert shape_of("/limits") != shape_of("/limits?q=a")
+
+
+def test_repeated_exchanges_are_judged_once():
+    library = exchange("/a.js", "Date: 1", body="x")
+    again = exchange("/a.js", "Date: 2", body="x")
+    others = [exchange("/a.js", "Date: 1", body="y"), exchange("/b.js", "Date: 1", body="x")]
+    assert distinct([library, again, *others]) == [library, *others]
