@@ -9,15 +9,8 @@ REASONS = {
     "10096": "numbers of ten digits are times: of files, and of samples and windows, which are the data",
     "10110": "`eval(` is in Plotly's bundle; the policy of pages has no `unsafe-eval`, so a browser refuses it",
     "2": "addresses of brokers are the data",
-    "10049": "files of the app are cached by their fingerprints or validated again; pages and results are never stored",
-    "10015": "files of the app have no secrets in them; pages and results have `no-store`",
-    "10027": "words such as *from* in comments of scripts; the scripts are public",
-    "10109": "pages are made by scripts: that is so",
-    "10031": "a value of the address is in an attribute, escaped by React; a script in it would be refused by the policy",
-    "10094": "texts that look like Base64 are hashes and keys of Dash's callbacks",
-    "10097": "hashes are identifiers of files and of results, none is of a password",
-    "10111": "basic authentication is the login that was chosen with `--users`",
-    "10112": "ZAP names the header or cookie that it takes for a session",
+    "10049": "says what a cache may keep: pages and JSON are `no-store`, scripts and styles of the app are kept by fingerprint or validated again",
+    "10027": "words such as *from* in comments of scripts, which hold no secrets",
 }
 
 

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
 import requests
 
+from tests.judges.page import RESULTS
 from tests.judges.zap.crawl import shape_of
 from tests.judges.zap.exchanges import Exchange, Recorder, proxy_of
 from tests.judges.zap.judge import alerts_by_kind, distinct, is_serious, result_of
+from tests.judges.zap.reasons import reason
 from tests.judges.zap.rules import Scan, compiled_rules, scan
 from tests.lab.parts import PartMissing
 
@@ -152,3 +155,10 @@ def test_repeated_exchanges_are_judged_once():
     again = exchange("/a.js", "Date: 2", body="x")
     others = [exchange("/a.js", "Date: 1", body="y"), exchange("/b.js", "Date: 1", body="x")]
     assert distinct([library, again, *others]) == [library, *others]
+
+
+def test_recorded_alerts_have_a_reason():
+    details = json.loads((RESULTS / "zap.json").read_text())["details"]
+    rules = {one["rule"] for one in details if "rule" in one}
+    assert rules
+    assert [rule for rule in rules if reason(rule) == "open"] == []
