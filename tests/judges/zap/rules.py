@@ -23,7 +23,7 @@ from tests.judges.zap.exchanges import Exchange
 from tests.lab.parts import ZAP_VERSION, PartMissing, java_binary, javac_binary, parts_dir, zap_jars
 
 REPOSITORY = "zaproxy/zap-extensions"
-#: The add-ons with passive rules in a baseline scan: released rules, rules in beta, and libraries with known faults.
+#: Add-ons with passive rules: released rules and rules in beta, which a baseline scan has, and libraries with known faults.
 ADDONS = ("pscanrules", "pscanrulesBeta", "retire")
 #: What needs an add-on that is not in Maven Central, and is no rule.
 _LEFT_OUT = ("payloader", "ExtensionRetire.java")
