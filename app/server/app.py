@@ -24,6 +24,7 @@ from throttlescope.app.server.health.ready import state_blueprint
 from throttlescope.app.server.metrics.routes import metrics_blueprint
 from throttlescope.app.server.rest.routes import rest_blueprint
 from throttlescope.app.server.security.bodies import bound_bodies
+from throttlescope.app.server.security.dash_requests import refuse_foreign_requests
 from throttlescope.app.server.security.headers import protect
 from throttlescope.app.server.security.hosts import admit_hosts
 from throttlescope.app.server.security.login import OPEN_ACCESS, AccessControl, guard
@@ -123,6 +124,7 @@ def create_app(
     compress_scripts(app.server)
     request_language.register(app.server)
     guard(app.server, access)
+    refuse_foreign_requests(app)
     # Separate ones: pages that wait for a slow store do not block queries.
     lake, lake_of_pages = RememberingLake(lake_path, tables), RememberingLake(lake_path, tables)
     queries = LakeQueries(lake, cache_bytes=_CACHE_BYTES, on_look=partial(count_lookup, "samples"))

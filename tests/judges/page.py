@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 from tests.judges.registry import JUDGES, Judge
+from tests.judges.zap.reasons import reason
 from tests.promql.conformance.page import filled
 
 RESULTS = Path(__file__).with_name("results")
@@ -15,7 +16,8 @@ PAGE = Path(__file__).parents[2] / "docs" / "accuracy" / "outside.md"
 def write(page: Path = PAGE, results: Path = RESULTS) -> None:
     """Fill the page's tables from the results."""
     text = page.read_text()
-    for name, table in (("judges", _had(results)), ("not run", _missing(results))):
+    tables = (("judges", _had(results)), ("not run", _missing(results)), ("zap", _alerts(results)))
+    for name, table in tables:
         text = filled(text, name, table)
     page.write_text(text)
 
@@ -50,5 +52,17 @@ def _missing(results: Path) -> str:
         f"| {judge.name} | {judge.judges} | {judge.missing} |"
         for judge in JUDGES
         if result_of(judge, results) is None
+    ]
+    return "\n".join(lines)
+
+
+def _alerts(results: Path) -> str:
+    lines = ["| rule | alert | risk | confidence | alerts | why it stays |", "|---|---|---|---|---|---|"]
+    path = results / "zap.json"
+    details = json.loads(path.read_text())["details"] if path.exists() else []
+    lines += [
+        f"| {one['rule']} | {one['name']} | {one['risk'].lower()} | {one['confidence'].lower()} | {one['alerts']:,} | {reason(one['rule'])} |"
+        for one in details
+        if "rule" in one
     ]
     return "\n".join(lines)

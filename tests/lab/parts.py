@@ -13,7 +13,7 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 PROMETHEUS_SERIES = "3.5"
@@ -40,6 +40,16 @@ OBJECT_STORE, OBJECT_STORE_VERSION = "s3proxy", "4.1.0"
 OBJECT_STORE_POM_FILE = Path(__file__).with_name("object_store.pom.xml")
 #: Delta's own writer and reader for Spark, and the version of Spark that it was made for: it does not run on ours.
 DELTA_SPARK, DELTA_SPARK_VERSION, SPARK_OF_DELTA = "delta-spark_2.13", "4.4.0", "4.2.0"
+#: ZAP's core, the library of its add-ons, and what the add-ons with passive rules need to be compiled and to run. ZAP names
+#: htmlunit-csp 5.3.0, which is not in Maven Central; with 5.7.0 its rule ends in an error on policies that it reads.
+ZAP_VERSION = "2.17.0"
+_ZAP_ARTIFACTS = (
+    ("org.zaproxy", "zap", ZAP_VERSION),
+    ("org.zaproxy.addon", "commonlib", "1.40.0"),
+    ("com.google.re2j", "re2j", "1.8"),
+    ("org.htmlunit", "htmlunit-csp", "5.2.0"),
+    ("org.antlr", "antlr4", "4.13.2"),
+)
 JAVA_MINIMUM = 17
 
 
@@ -139,15 +149,22 @@ def delta_spark_jars() -> list[Path]:
     if not (folder / f"{DELTA_SPARK}-{DELTA_SPARK_VERSION}.jar").exists():
         with _locked(parts_dir() / "delta-spark.lock"):
             if not folder.exists():
-                _fetch_class_path(folder, _DELTA_POM, f"{DELTA_SPARK} {DELTA_SPARK_VERSION}")
+                _fetch_class_path(
+                    folder,
+                    _pom_of("delta-reader", [("io.delta", DELTA_SPARK, DELTA_SPARK_VERSION)]),
+                    f"{DELTA_SPARK} {DELTA_SPARK_VERSION}",
+                )
     return sorted(jar for name in ("delta-*", "unitycatalog-*") for jar in folder.glob(f"{name}.jar"))
 
 
-_DELTA_POM = (
-    '<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion><groupId>throttlescope</groupId>'
-    "<artifactId>delta-reader</artifactId><version>1</version><dependencies><dependency><groupId>io.delta</groupId>"
-    f"<artifactId>{DELTA_SPARK}</artifactId><version>{DELTA_SPARK_VERSION}</version></dependency></dependencies></project>"
-)
+def zap_jars() -> list[Path]:
+    """Return ZAP's core and what its passive rules need, fetched from Maven Central once."""
+    folder = parts_dir() / f"zap-{ZAP_VERSION}"
+    if not (folder / f"zap-{ZAP_VERSION}.jar").exists():
+        with _locked(parts_dir() / "zap.lock"):
+            if not folder.exists():
+                _fetch_class_path(folder, _pom_of("passive-rules", _ZAP_ARTIFACTS), f"ZAP {ZAP_VERSION}")
+    return sorted(folder.glob("*.jar"))
 
 
 def java_binary() -> Path:
@@ -261,6 +278,17 @@ def _pom(version: str, artifact: str) -> str:
     imported = "".join(_import(*coordinates) for coordinates in _IMPORTED.get(version, ()))
     managed = "<dependencyManagement>\n    <dependencies>\n"
     return text.replace(BROKER_VERSION, version).replace(managed, managed + imported)
+
+
+def _pom_of(name: str, artifacts: Iterable[tuple[str, str, str]]) -> str:
+    wanted = "".join(
+        f"<dependency><groupId>{group}</groupId><artifactId>{artifact}</artifactId><version>{version}</version></dependency>"
+        for group, artifact, version in artifacts
+    )
+    return (
+        '<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion><groupId>throttlescope</groupId>'
+        f"<artifactId>{name}</artifactId><version>1</version><dependencies>{wanted}</dependencies></project>"
+    )
 
 
 def _import(group: str, artifact: str, version: str) -> str:

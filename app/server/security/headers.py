@@ -15,7 +15,24 @@ _ALWAYS = {
     "Referrer-Policy": "no-referrer",
     "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
     "Cross-Origin-Opener-Policy": "same-origin",
+    # Pages of another origin that --cors-origin allows read by CORS, which this does not restrict.
+    "Cross-Origin-Resource-Policy": "same-origin",
 }
+
+
+#: Of an answer that gunicorn itself gives to a request that it cannot read: nothing in it is a script, a style or a picture.
+_OF_UNREADABLE = {
+    **_ALWAYS,
+    "Content-Security-Policy": "default-src 'none'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'",
+    "Cache-Control": "no-store",
+}
+
+
+def with_security_headers(answer: bytes) -> bytes:
+    """An answer as it is sent, with the headers of answers to requests that cannot be read."""
+    first, line_end, rest = answer.partition(b"\r\n")
+    added = "".join(f"{name}: {value}\r\n" for name, value in _OF_UNREADABLE.items())
+    return first + line_end + added.encode("ascii") + rest
 
 
 def content_security_policy(app: Dash) -> str:

@@ -19,6 +19,7 @@ from collections.abc import Iterable, Iterator
 from gunicorn.workers import gthread
 
 from throttlescope.app.server.security.bodies import WHOLE
+from throttlescope.app.server.security.headers import with_security_headers
 
 # Each has its own time limit: with the worker's 30 s a client needs at least 9 kB a second.
 _PIECE_BYTES = 2**18
@@ -95,11 +96,28 @@ class BoundedWorker(gthread.ThreadWorker):
         self._awaited.begin(conn.sock, self.receive_s)
         return keeps
 
+    def handle_error(self, req, client, addr, exc):
+        # What gunicorn answers here has never been at the application, which adds the headers of all other answers.
+        super().handle_error(req, _ErrorSocket(client), addr, exc)
+
     def murder_pending(self) -> None:
         # The main thread runs this at least every second, also while it stops.
         super().murder_pending()
         if cut := self._awaited.cut():
             self.log.debug("Requests that were not complete within %s s: %s", self.receive_s, cut)
+
+
+class _ErrorSocket:
+    """A client's socket that gets security headers into the one answer that is sent."""
+
+    def __init__(self, client: socket.socket) -> None:
+        self._client = client
+
+    def __getattr__(self, name: str):
+        return getattr(self._client, name)
+
+    def sendall(self, answer: bytes) -> None:
+        self._client.sendall(with_security_headers(answer))
 
 
 class _Awaited:

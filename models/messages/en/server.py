@@ -46,6 +46,8 @@ SENTENCES = {
         "This server does not answer for this host name. To allow a name, start it with --external-host NAME."
     ),
     "server.refused.too_large": "The request is too large: its body has more than {bytes} bytes ({mebibytes} MiB).",
+    "server.refused.no_callback": "The request is not one that a page of this server sends.",
+    "server.refused.no_file": "There is no such file.",
     # A downloaded notebook: its heading, and comments of its cells.
     "server.notebook.subscription": "A subscription's backlog",
     "server.notebook.subscription_range": (

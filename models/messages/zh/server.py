@@ -32,6 +32,8 @@ SENTENCES = {
     "server.refused.no_user": "代理必须在 {header} 中指明恰好一个用户。",
     "server.refused.unknown_host": "该服务器不响应此主机名的请求。如需允许某个主机名，请使用 --external-host NAME 启动。",
     "server.refused.too_large": "请求过大：正文超过 {bytes} 字节（{mebibytes} MiB）。",
+    "server.refused.no_callback": "该请求不是本服务器的页面所发送的请求。",
+    "server.refused.no_file": "没有这个文件。",
     # A downloaded notebook: its heading, and comments of its cells.
     "server.notebook.subscription": "一个订阅的积压",
     "server.notebook.subscription_range": "范围 {start} 至 {end}，不含末尾。时间为 UTC，积压按条目（批次）计。",

@@ -31,6 +31,7 @@ def test_every_response_carries_security_headers(client, path):
     assert policy["frame-ancestors"] == {"'none'"}
     assert answer.headers["X-Content-Type-Options"] == "nosniff"
     assert answer.headers["Referrer-Policy"] == "no-referrer"
+    assert answer.headers["Cross-Origin-Resource-Policy"] == "same-origin"
 
 
 def test_inline_scripts_are_allowed_by_hash(client):

@@ -163,3 +163,19 @@ def test_serve_uses_bounded_worker(tmp_path, monkeypatch):
     web_server.serve(tmp_path, port=free_port())
     assert seen == [BoundedWorker]
     assert (BoundedWorker.receive_s, BoundedWorker.send_s) == (30, 30)
+
+
+def test_unreadable_requests_get_security_headers(server, clients):
+    """gunicorn itself answers these, not the application."""
+    for sent, status in (
+        (request("/" + "a" * 9000), 414),
+        (b"GET / HTTP/9.9\r\n\r\n", 400),
+        (b"GET / x\r\n\r\n", 400),
+    ):
+        found = http.client.HTTPResponse(clients(server.connect(sent)))
+        found.begin()
+        assert found.status == status
+        assert found.headers["Content-Security-Policy"].startswith("default-src 'none'")
+        assert found.headers["X-Content-Type-Options"] == "nosniff"
+        assert found.headers["Cache-Control"] == "no-store"
+        assert len(found.read()) == int(found.headers["Content-Length"]) > 0
