@@ -69,7 +69,7 @@ JUDGES = (
                 "c620e4bd",
             ),
             Finding(
-                "Producers that the publish limiter paused go on together, each with an entry; ours let one go on, whose entry paused the others again (in 20,000 operations of "
+                "Producers that the publish limiter paused go on together, each with an entry; ours let one go on, whose entry paused the others again (with 3, in 20,000 operations of "
                 "4.2.4 1,929 of 18,387 entries at another microsecond, up to 127 s away, and 178 accepted by one alone).",
                 "23575cd0, e90088ad (who was stopped first is first)",
             ),
