@@ -73,6 +73,7 @@ def test_generated_data_is_repeatable_and_consistent():
     assert all(np.array_equal(one[2], other[2]) for one, other in zip(once, larger, strict=True))
 
 
+@pytest.mark.long
 def test_the_data_has_what_makes_queries_hard():
     values = {metric: [] for metric in data.METRICS}
     markers = gaps = resets = 0

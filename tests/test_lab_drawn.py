@@ -40,6 +40,7 @@ def _unseen(scenario: Scenario, world: World) -> list[str]:
     return confirm(scenario, spans, series).failures
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("family", "number"), CASES)
 def test_a_drawn_scenario_can_be_played(family: str, number: int) -> None:
     body = drawn(family, SEED, number)
@@ -69,6 +70,7 @@ def test_drawn_scenario_checks_hold_by_arithmetic(family: str, number: int, worl
     assert all(row["end_ms"] - row["start_ms"] >= 300_000 for row in rows)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("scenario", DEVELOPMENT, ids=lambda scenario: scenario.name)
 def test_development_scenario_checks_hold_by_arithmetic(scenario: Scenario) -> None:
     assert _unseen(scenario, MIDDLE) == []
@@ -145,6 +147,7 @@ def test_development_scenarios_equal_their_seed() -> None:
         assert same == (scenario.name not in SHORTER), scenario.name
 
 
+@pytest.mark.long
 def test_held_out_scenarios_equal_their_seed() -> None:
     folder = SETS["kept-aside"].scenarios
     numbers = [(family, 1 + number) for family in FAMILIES for number in range(4 if family in UNSEEN else 2)]

@@ -216,6 +216,7 @@ def test_unexplained_healthy_backlog_is_left_out():
 # -- the recording ----------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_what_was_played_is_recorded_and_judged(tmp_path):
     fleet = _fleet(grows_per_s=13)
     played = _played(fleet)

@@ -35,6 +35,7 @@ def listed(lake, shape="windows", **wanted):
     return list_verdicts(lake, VerdictFilter(**wanted), shape).rows
 
 
+@pytest.mark.long
 def test_age_is_estimated_for_a_cause_only(lake):
     well, throttled = listed(lake)
     assert [well[name] for name in COLUMNS] == [None, None, None, None, "no_backlog"]
@@ -43,11 +44,13 @@ def test_age_is_estimated_for_a_cause_only(lake):
     assert throttled["oldest_age_low_s"] < 600 < throttled["oldest_age_high_s"]
 
 
+@pytest.mark.long
 def test_summary_has_the_age_too(lake):
     (row,) = listed(lake, "summary")
     assert (row["to_ms"], row["oldest_age_source"]) == (HOUR + 6 * FIVE, "publish_history")
 
 
+@pytest.mark.long
 def test_export_carries_age_and_reason(lake):
     assert set(COLUMNS) <= set(exported_columns())
     assert exported(listed(lake)[0])["oldest_age_unknown"] == "no_backlog"
@@ -66,6 +69,7 @@ def test_lake_without_minutes_has_no_age(tmp_path):
     assert (row["oldest_age_s"], row["oldest_age_unknown"]) == (None, "not_measured")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("changes", "text"),
     [

@@ -100,6 +100,7 @@ def test_cluster_without_prometheus_is_refused(lake):
     assert "no Prometheus" in line
 
 
+@pytest.mark.long
 def test_unknown_recording_is_refused(lake, tmp_path):
     name = next(iter(list_shipped()))
     assert f"did you mean {name}?" in error_line(lake, 2, "--recording", name[:-1])
@@ -124,6 +125,7 @@ def test_recording_with_altered_file_is_refused(lake, recording, file):
     assert f"another checksum of {file}" in line
 
 
+@pytest.mark.long
 def test_recording_format_and_paths_are_checked(lake, recording):
     about = json.loads((recording / "recording.json").read_text())
     (recording / "recording.json").write_text(json.dumps(about | {"format": 99}))
@@ -140,6 +142,7 @@ def test_range_outside_recording_is_refused(lake, recording):
     assert "touches none" in line
 
 
+@pytest.mark.long
 def test_all_recordings_are_checked_before_reading(lake, recording, tmp_path):
     whole = shutil.copytree(recording, tmp_path / "whole" / recording.name)
     (recording / "truth.json").unlink()

@@ -74,6 +74,7 @@ def test_every_command_and_option_has_help(path):
         assert getattr(option, "help", None), f"{' '.join(path)} {option.name}"
 
 
+@pytest.mark.long
 def test_help_imports_no_heavy_packages():
     heavy = [
         "pyspark",
@@ -205,6 +206,7 @@ def test_verdicts_json_has_all_columns(lake):
     assert [(row["cluster"], row["cause"]) for row in latest] == [("other", "throttled"), ("prod", "healthy")]
 
 
+@pytest.mark.long
 def test_verdicts_csv_is_safe_in_spreadsheets(lake):
     out = throttlescope("verdicts", "--lake", lake.root, "--format", "csv").out
     rows = list(csv.DictReader(io.StringIO(out, newline="")))
@@ -259,6 +261,7 @@ def test_quality_rows_are_printed(lake):
     assert throttlescope("quality", "--lake", lake.root, "--run", "other", "--format", "json").out == "[]\n"
 
 
+@pytest.mark.long
 def test_doctor_prints_pure_json_and_its_code():
     with answering(html) as url:
         outcome = throttlescope("doctor", "--prometheus", url, "--format", "json")

@@ -30,6 +30,7 @@ def lake(tmp_path, monkeypatch) -> Lake:
     return lake_of(tmp_path / "lake", rows, verdicts(letters) + verdicts(letters[:16] + "P" * 8, key=OTHER))
 
 
+@pytest.mark.long
 def test_table_has_one_line_per_backlog(lake):
     done = throttlescope("episodes", "--lake", lake.root)
     assert done.code == 0
@@ -40,6 +41,7 @@ def test_table_has_one_line_per_backlog(lake):
     assert "drained" in done.out
 
 
+@pytest.mark.long
 def test_json_equals_the_computed_episodes(lake):
     done = throttlescope("episodes", "--lake", lake.root, "--format", "json", "--subscription", NAME)
     (row,) = json.loads(done.out)
@@ -116,6 +118,7 @@ def test_incidents_list_their_members(lake):
     assert [member["partition"] for member in row["members"]] == [0, 1]
 
 
+@pytest.mark.long
 def test_stored_episodes_are_printed(lake):
     import pyarrow as pa
 

@@ -72,6 +72,7 @@ def run_forecast(lake: Lake, *arguments: object) -> list[dict]:
     return json.loads(done.out)
 
 
+@pytest.mark.long
 def test_json_has_the_tables_columns(lake) -> None:
     rows = run_forecast(lake, "--at", NOW)
     assert [row["kind"] for row in rows] == ["drain", "ttl", "quota_size"]
@@ -128,6 +129,7 @@ def test_the_back_test_finds_the_drain(lake) -> None:
     assert "every 5 min" in table.out
 
 
+@pytest.mark.long
 def test_back_test_range_can_be_limited(lake) -> None:
     late = throttlescope(
         "forecast",
@@ -190,6 +192,7 @@ def test_invalid_options_are_refused(lake, arguments, message) -> None:
     assert message in done.line
 
 
+@pytest.mark.long
 def test_fleet_is_read_in_topic_batches(tmp_path, monkeypatch) -> None:
     lake = Lake(tmp_path)
     topics = [f"persistent://acme/shop/orders-{number}" for number in range(3)]
@@ -251,6 +254,7 @@ def test_topics_without_forecast_are_not_read(tmp_path, monkeypatch, answers) ->
     assert (f"{TOPIC}-little" in read) == bool(answers)
 
 
+@pytest.mark.long
 def test_an_empty_lake_is_refused(tmp_path) -> None:
     for arguments in ([], ["--back-test"]):
         done = throttlescope("forecast", "--lake", tmp_path, "--quiet", *arguments)

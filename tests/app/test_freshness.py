@@ -66,6 +66,7 @@ def test_data_newer_than_moment_is_fresh(lake):
     assert (done.code, json.loads(done.out)[0]["age_ms"]) == (0, 0)
 
 
+@pytest.mark.long
 def test_samples_have_their_own_freshness(lake):
     at = format_time(HOUR + 2 * FIVE)
     arguments = ("--lake", lake.root, "--cluster", "prod", "--at", at, "--format", "json")

@@ -185,6 +185,7 @@ def test_csv_has_no_formulas(lake) -> None:
     assert {row[column].removeprefix("'") for row in rows[1:]} == {*expected, ""}
 
 
+@pytest.mark.long
 def test_terminal_output_has_no_control_characters(lake) -> None:
     outcome = throttlescope("promql", METRIC, "--lake", lake.root)
     assert outcome.code == 0, outcome.err

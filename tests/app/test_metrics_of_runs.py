@@ -66,6 +66,7 @@ def test_daily_run_counts_cover_24_hours(lake):
     assert sum(value for _, value in day.samples) == 2
 
 
+@pytest.mark.long
 def test_metrics_show_watermarks_gaps_and_quarantine(lake):
     until = {"prod": NOW_MS - 600_000, "*": NOW_MS - 300_000}
     rows = [
@@ -124,6 +125,7 @@ def test_unchanged_tables_are_not_reread(lake, monkeypatch):
     assert "quarantine" not in read
 
 
+@pytest.mark.long
 def test_source_without_gaps_reports_zero(lake):
     """Quality findings of long ago are left out."""
 

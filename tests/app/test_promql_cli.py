@@ -138,6 +138,7 @@ def test_range_table_shows_points_or_series(lake):
     assert line.replace("│", " ").split() == ["b", "81", "0", "240", "0", "240"]
 
 
+@pytest.mark.long
 def test_table_reports_empty_and_cut_results(lake, monkeypatch):
     assert "no series has a value then" in checked_output(promql(lake, "nothing"))
     monkeypatch.setattr("throttlescope.app.cli.tables.promql.ROWS_SHOWN", 1)
@@ -146,6 +147,7 @@ def test_table_reports_empty_and_cut_results(lake, monkeypatch):
     )
 
 
+@pytest.mark.long
 def test_control_characters_do_not_reach_the_terminal(lake):
     output = checked_output(promql(lake, 'label_replace(jobs_total, "job", "\\x1b[2J", "job", "a")'))
     assert "\x1b" not in output
@@ -175,6 +177,7 @@ def test_csv_has_one_line_per_point(lake):
     assert checked_output(promql(lake, "1 + 1", "--format", "csv", "--at", "0")).splitlines()[1] == "0,2.0"
 
 
+@pytest.mark.long
 def test_warnings_go_to_stderr(lake):
     outcome = promql(lake, "quantile(2, rate(odd[1m]))", "--at", END_MS // 1000, "--format", "json")
     json.loads(checked_output(outcome))
@@ -184,6 +187,7 @@ def test_warnings_go_to_stderr(lake):
     assert "throttlescope: PromQL info: metric might not be a counter" in outcome.err
 
 
+@pytest.mark.long
 def test_explain_runs_nothing(lake, monkeypatch):
     monkeypatch.setattr(
         "throttlescope.transforms.promql.engine.run_here", lambda *_: pytest.fail("it was evaluated")
@@ -205,6 +209,7 @@ def test_spark_engine_equals_the_local_engine(lake, spark, monkeypatch):
     assert promql(lake, *request, "--engine", "spark", "--quiet").err == ""
 
 
+@pytest.mark.long
 def test_lookback_flag_is_applied(lake):
     late = ("--at", END_MS // 1000 + 60, "--format", "json")
     assert len(json.loads(checked_output(promql(lake, "jobs_total", *late)))["result"]) == 2

@@ -154,6 +154,7 @@ def test_unknown_cluster_is_an_input_error(lake, tmp_path: Path) -> None:
         read_publishing(Lake(tmp_path))
 
 
+@pytest.mark.long
 def test_page_has_every_table(lake) -> None:
     reader = LakeReader(lake)
     titles = [one.title for one in tables(read_publishing(lake))]

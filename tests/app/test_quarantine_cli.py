@@ -79,6 +79,7 @@ def test_readmit_repairs_all_that_fit(lake):
     assert lake.read("samples").num_rows == 3
 
 
+@pytest.mark.long
 def test_unfit_rows_stay_with_exit_code_2(lake):
     outcome = throttlescope("quarantine", "readmit", "--all", "--known", "--lake", lake.root)
     assert outcome.code == 2

@@ -40,12 +40,14 @@ def inputs(lake, cluster):
     return Inputs(view, cluster, START_MS, START_MS + BLOCK_MS, Settings()).signals([START_MS])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("cluster", "differs"), [("east", True), ("south", False), ("west", True)])
 def test_remote_pauses_make_the_hour_differ(tmp_path, cluster, differs):
     one, other = lake(tmp_path / "one", 1.0), lake(tmp_path / "other", 2.0)
     assert (inputs(one, cluster) != inputs(other, cluster)) is differs
 
 
+@pytest.mark.long
 def test_other_samples_of_the_remote_do_not(tmp_path):
     metric = "pulsar_in_messages_total"
     one, other = (

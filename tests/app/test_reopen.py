@@ -24,6 +24,7 @@ def lake(tmp_path, monkeypatch) -> Lake:
     return lake
 
 
+@pytest.mark.long
 def test_table_shows_stored_and_recomputed_verdicts(lake):
     done = throttlescope("reopen", NAME, "--at", format_time(HOUR_MS + 60_000), "--lake", lake.root)
     assert done.code == 0
@@ -33,6 +34,7 @@ def test_table_shows_stored_and_recomputed_verdicts(lake):
     assert "Times are UTC" in done.out
 
 
+@pytest.mark.long
 def test_json_has_verdict_minutes_and_differences(lake):
     done = throttlescope(
         "reopen", NAME, "--at", format_time(HOUR_MS + 60_000), "--lake", lake.root, "--format", "json"

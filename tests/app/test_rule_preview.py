@@ -153,6 +153,7 @@ def test_backlogs_without_a_firing_are_missed():
 # -- which rule is for what
 
 
+@pytest.mark.long
 def test_exported_alerts_have_known_kinds():
     for one in exported_alerts():
         previewed = exported(one.name)

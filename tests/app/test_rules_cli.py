@@ -59,6 +59,7 @@ def run(lake, *arguments):
     return throttlescope("rules", "run", "--lake", lake, "--start", START_MS // 1000, *arguments)
 
 
+@pytest.mark.long
 def test_check_counts_rules_in_valid_files(rules):
     outcome = throttlescope("rules", "check", rules(CHAIN), RULES_FILE)
     assert (outcome.code, outcome.err) == (0, "")

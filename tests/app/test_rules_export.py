@@ -75,6 +75,7 @@ def moments_of(row) -> list[int]:
     return list(range(first_ms, row["end_ms"] - MINUTE_MS, MINUTE_MS))
 
 
+@pytest.mark.long
 @pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", [*QUICK, *(pytest.param(one, marks=pytest.mark.long) for one in OTHERS)])
 def test_recorded_cause_raises_only_its_alert(tmp_path, name):
@@ -163,6 +164,7 @@ def test_rules_over_a_lake_match_live(tmp_path):
         )
 
 
+@pytest.mark.long
 def test_alerts_without_condition_read_conditional_series(tmp_path):
     """Their comment in the file says so, and keeps pint from taking them for alerts that always fire."""
     (rules, _) = export_rules(tmp_path, ExportOptions())
@@ -358,6 +360,7 @@ def test_rules_use_the_diagnosis_thresholds(monkeypatch):
         assert any("0.123" in one for one in changed) or name == "GROWTH_SHARE"
 
 
+@pytest.mark.long
 def test_inhibition_rules_match_existing_alerts(tmp_path):
     (_, inhibit) = export_rules(tmp_path, ExportOptions())
     content = yaml.safe_load(inhibit.path.read_text())
@@ -382,6 +385,7 @@ def _matches(rule: Alerting, matcher: str) -> bool:
     return bool(re.fullmatch(value, text)) if operator == "=~" else text == value
 
 
+@pytest.mark.long
 def test_windows_follow_the_scrape_interval(tmp_path):
     (rules, _) = export_rules(tmp_path, ExportOptions(scrape_interval_ms=120_000))
     text = rules.path.read_text()
@@ -475,6 +479,7 @@ def test_invalid_options_write_no_rules(tmp_path, arguments, words):
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.long
 def test_output_path_of_a_file_is_refused(tmp_path):
     (tmp_path / "file").write_text("")
     outcome = throttlescope("rules", "export", "--out", tmp_path / "file")

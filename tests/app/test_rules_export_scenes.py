@@ -197,6 +197,7 @@ def test_topic_limit_is_shared_by_subscriptions(rules):
     assert (causes(found, "greedy"), causes(found, "modest")) == ({a.THROTTLED}, {a.SLOW})
 
 
+@pytest.mark.long
 def test_broker_limit_is_shared_by_topics(rules):
     shared = {"broker_msg": (100.0, TICKING), "events": {"broker.msg": 2.0}}
     here = scene("here", dispatched=50.0, **shared)
@@ -210,6 +211,7 @@ def test_broker_limit_is_shared_by_topics(rules):
     assert a.THROTTLED not in fired(rules, *here, *moved)
 
 
+@pytest.mark.long
 def test_use_near_a_limit_alerts_without_backlog(rules):
     found = fired(
         rules, *scene(published=85.0, dispatched=85.0, start=0.0, subscription_msg=(100.0, INFORMATIVE))
@@ -222,6 +224,7 @@ def test_use_near_a_limit_alerts_without_backlog(rules):
     )
 
 
+@pytest.mark.long
 def test_publish_throttling_raises_an_alert(rules):
     """The broker sets the metric to 0 every 60 s: scraped once a minute, a steady publish limit is a constant."""
     metric = "pulsar_publish_rate_limit_times"
@@ -233,6 +236,7 @@ def test_publish_throttling_raises_an_alert(rules):
     assert set(fired(rules, *quiet, gauge(metric, 50.0))) == {a.PUBLISH_THROTTLED}
 
 
+@pytest.mark.long
 def test_full_quota_that_stops_producers_alerts(rules):
     """A quota that evicts keeps its topic published."""
     quiet = scene(dispatched=100.0, start=0.0)
@@ -246,6 +250,7 @@ def test_full_quota_that_stops_producers_alerts(rules):
     assert fired(rules, *quiet, full[0], gauge("pulsar_storage_backlog_quota_limit", -1.0), stopped) == {}
 
 
+@pytest.mark.long
 def test_old_backlog_raises_an_alert(rules):
     own, topic = "pulsar_subscription_storage_backlog_age_seconds", "pulsar_storage_backlog_age_seconds"
     healthy_scene = [*scene(dispatched=100.0, start=0.0), gauge(topic, 1700.0)]
@@ -272,6 +277,7 @@ def test_objective_sets_the_age_of_the_alert():
         assert f"the objective of {text}." in old.annotations["description"]
 
 
+@pytest.mark.long
 def test_old_or_missing_limits_alert(rules):
     observed = "throttlescope_limits_observed_timestamp_seconds"
     fresh = Series({"__name__": observed, "cluster": "c"}, TIMES_MS, TIMES_MS / 1000 - 3600)
@@ -284,6 +290,7 @@ def test_old_or_missing_limits_alert(rules):
     }
 
 
+@pytest.mark.long
 def test_pulsar_system_topics_raise_nothing(rules):
     alone = {"consumers": 0.0, "permits": None, "dispatched": 0.0, "unacked": 0.0}
 

@@ -148,6 +148,7 @@ def test_joined_partition_and_renamed_cluster_match(tmp_path):
     assert found == {("topic_partition", "publish", "msg", "orders")}
 
 
+@pytest.mark.long
 def test_no_figures_give_no_rules(tmp_path):
     text = rules_with(tmp_path, ()).read_text()
     assert "specification" not in text
@@ -192,6 +193,7 @@ def test_promtool_raises_the_specification_alert(tmp_path):
 # -- throttle counts --------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_only_informative_throttle_counts_alert(rules):
     quiet = {"published": 60.0, "dispatched": 60.0, "start": 0.0, "events": {"subscription.msg": 0.1}}
     assert a.DISPATCH_THROTTLED in fired(rules, *scene(subscription_msg=(500.0, INFORMATIVE), **quiet))

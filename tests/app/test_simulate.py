@@ -110,6 +110,7 @@ def test_json_has_limits_events_and_backlog(written):
     assert 0 < lifted["drained_after_s"] < 30
 
 
+@pytest.mark.long
 def test_second_rows_add_up_to_summary(written):
     batched = {"topic": "orders", "rate_msg": 600, "size_bytes": 1024}
     batched["batching"] = {"max_messages": 10, "max_delay_ms": 1000}
@@ -133,6 +134,7 @@ def test_second_rows_add_up_to_summary(written):
     assert "seconds" not in answer(file)
 
 
+@pytest.mark.long
 def test_csv_has_one_row_per_interval(written):
     rows = list(csv.DictReader(io.StringIO(simulated(written(example()), "--format", "csv"))))
     assert set(rows[0]) == HEADER
@@ -184,11 +186,13 @@ def test_engine_is_the_option_or_follows_version(written, broker, options, engin
     assert (found["engine"], found["broker_version"]) == (engine, version)
 
 
+@pytest.mark.long
 def test_engines_give_different_results(written):
     file = written(example())
     assert simulated(file, "--format", "csv") != simulated(file, "--format", "csv", "--engine", "B")
 
 
+@pytest.mark.long
 def test_seed_determines_the_bytes(written):
     random = {"topic": "orders", "rate_msg": 600, "size_bytes": 1024, "shape": "poisson"}
     file = written(example(producers=[random]))
@@ -197,6 +201,7 @@ def test_seed_determines_the_bytes(written):
     assert simulated(file, "--format", "csv", "--seed", "8") != first
 
 
+@pytest.mark.long
 def test_progress_is_on_stderr(written, monkeypatch):
     file = written(example())
     outcome = throttlescope("simulate", file, "--format", "json")
@@ -391,6 +396,7 @@ def test_file_without_scenario_is_refused(written, nothing_runs, content, words)
     assert words in error_line(written(content))
 
 
+@pytest.mark.long
 def test_unreadable_file_is_refused(written, nothing_runs, tmp_path):
     assert "none.yaml: the scenario file cannot be read; got No such file" in error_line(
         tmp_path / "none.yaml"
@@ -448,6 +454,7 @@ def test_the_guide_shows_its_example():
     assert shown == {name: value for name, value in written.items() if name != "about"}
 
 
+@pytest.mark.long
 def test_guide_statements_hold_for_example():
     """More consumers change nothing, the higher limit drains, and a healthy subscription ticks more often."""
     (found,) = answer(EXAMPLE)["subscription_partitions"]

@@ -72,6 +72,7 @@ def test_values_become_plain_and_names_distinct(lake):
     json.dumps(found.rows)
 
 
+@pytest.mark.long
 def test_long_table_says_what_it_leaves_out(lake):
     outcome = throttlescope("sql", "FROM range(250)", "--lake", lake.root)
     assert "250 rows" in outcome.out
@@ -79,6 +80,7 @@ def test_long_table_says_what_it_leaves_out(lake):
     assert "249" not in outcome.out
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("query", "words"),
     [
@@ -133,6 +135,7 @@ def test_bounds_are_errors_not_cuts(lake):
         run_sql(lake, "SELECT * FROM range(20000000) ORDER BY hash(range)", SqlBounds(memory_mb=60))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("timeout_s", [0.0, 0.3])
 def test_deadline_stops_the_query(lake, timeout_s):
     started = time.monotonic()
@@ -218,6 +221,7 @@ def _example(word):
     return block
 
 
+@pytest.mark.long
 def test_replaced_rows_are_not_read_twice(tmp_path):
     """Files that a commit replaced stay on disk until upkeep: reading the folder would count them."""
     lake = lake_with(tmp_path / "lake", [verdict(0)])

@@ -105,6 +105,7 @@ def test_lake_without_verdicts_suggests_a_run(tmp_path):
         read_verdicts(lake_with(tmp_path, []), VerdictFilter())
 
 
+@pytest.mark.long
 def test_summary_has_main_and_newest_cause(lake):
     prod, test = read_summary(lake, VerdictFilter())
     assert (prod["cause"], prod["limiter"], prod["held_ms"]) == ("throttled", "subscription.msg", 3 * FIVE)
@@ -120,6 +121,7 @@ def test_the_summary_counts_overlapping_windows_once(tmp_path):
     assert row["held_ms"] == FIVE + 9 * 60_000
 
 
+@pytest.mark.long
 def test_summary_prefers_trouble_over_health(tmp_path):
     rows = [*(healthy(i) for i in range(9)), verdict(9, "unknown", None), verdict(10)]
     (row,) = read_summary(lake_with(tmp_path, rows), VerdictFilter())

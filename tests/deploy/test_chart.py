@@ -193,6 +193,7 @@ def test_operations_alerts_equal_the_guide():
     assert written == yaml.safe_load(guide)
 
 
+@pytest.mark.long
 def test_every_value_has_a_schema():
     """A value without one would be refused; a schema without a value explains nothing."""
 

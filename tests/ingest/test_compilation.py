@@ -74,6 +74,7 @@ def hits_and_misses(run):
     return sum(stats.cache_hits.values()), sum(stats.cache_misses.values())
 
 
+@pytest.mark.long
 def test_copy_in_another_folder_compiles_nothing(load):
     run = load("one")
     assert not run.is_compiled
@@ -86,6 +87,7 @@ def test_copy_in_another_folder_compiles_nothing(load):
     assert hits_and_misses(copy) == (1, 0)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("edit", "expected"),
     [({"more": 2}, 30), ({"factor": 20}, 40), ({"options": ', error_model="numpy"'}, 20)],
@@ -100,6 +102,7 @@ def test_edit_misses_cache(load, edit, expected):
     assert load().is_compiled
 
 
+@pytest.mark.long
 def test_edit_after_import_is_not_mixed_up(load, tmp_path):
     """A server goes on running while its files are replaced: what it compiles then is code of the old ones."""
     old = load()
@@ -110,6 +113,7 @@ def test_edit_after_import_is_not_mixed_up(load, tmp_path):
     assert new(1) == 60
 
 
+@pytest.mark.long
 def test_each_signature_has_its_file(load, cache):
     run = load()
     assert (run(1), run(1.5)) == (20, 25.0)
@@ -163,6 +167,7 @@ def test_full_disk_is_no_error(load, monkeypatch):
     assert not load().is_compiled
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("content", [b"", b"\x80\x05garbage", b"half"])
 def test_damaged_file_is_compiled_again(load, cache, content):
     load()(1)
@@ -218,6 +223,7 @@ def test_concurrent_processes_leave_whole_files(load, tmp_path, cache):
     assert {file.suffix for file in cache.iterdir()} == {".code"}
 
 
+@pytest.mark.long
 def test_code_of_another_version_is_not_loaded(load, cache, monkeypatch):
     load()(1)
     monkeypatch.setattr("throttlescope.ingest.core.code_files._versions", lambda: "another version")
@@ -247,6 +253,7 @@ def _compiling_modules():
                 yield file, ast.parse(text)
 
 
+@pytest.mark.long
 def test_sources_name_every_imported_constant():
     """Names of other modules that compiled functions use, themselves or through a constant, are of a module that ``compiled`` is given."""
     checked = 0

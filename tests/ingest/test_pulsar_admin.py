@@ -216,6 +216,7 @@ def test_silent_broker_delays_no_other(answers) -> None:
     )
 
 
+@pytest.mark.long
 def test_silent_owner_blocks_no_other(answers) -> None:
     """Questions that are sent on to a dead broker are given up, and those of the others come."""
     gone = AdminTopic("persistent://lab/gone/t", (0,))

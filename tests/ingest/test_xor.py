@@ -89,6 +89,7 @@ def sample_lists(draw, max_size=60):
     return samples
 
 
+@pytest.mark.long
 @given(sample_lists())
 def test_the_twin_reads_what_it_writes(samples) -> None:
     assert decode_chunk(encode_chunk(samples)) == samples

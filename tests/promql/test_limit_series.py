@@ -273,6 +273,7 @@ def test_the_catalogue_knows_limits_and_when(lake):
     assert sorted(there) == sorted(limits_at(ROWS, moment_ms))
 
 
+@pytest.mark.long
 def test_a_new_snapshot_is_seen(tmp_path, monkeypatch):
     monkeypatch.setattr("throttlescope.transforms.promql.engine._BELIEVED_S", 0)
     lake_of(tmp_path / "lake", _backlogs()[:1], limits=ROWS[:1])

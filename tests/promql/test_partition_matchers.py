@@ -95,6 +95,7 @@ def test_http_api_warns(client, address, parameters):
     assert 'partition="1"' in body["warnings"][0]
 
 
+@pytest.mark.long
 def test_command_warns(lake):
     outcome = throttlescope("promql", WARNED[0], "--lake", lake.root, "--at", "2023-11-14T22:15:00Z")
     assert outcome.code == 0

@@ -69,6 +69,7 @@ def rows(tmp_path_factory):
     return found
 
 
+@pytest.mark.long
 def test_a_replicator_has_rows_under_the_name_of_its_cursor(rows):
     assert set(rows) == {("east", "billing"), ("east", REPLICATOR), ("west", "audit")}
     row = rows["east", REPLICATOR]

@@ -226,6 +226,7 @@ def test_alerts_go_on_in_the_next_run(tmp_path):
     assert [(t - start_ms) // MINUTE_MS for t in firing[0]] == [*range(3, 11)]
 
 
+@pytest.mark.long
 def test_alerts_restart_after_a_pause(tmp_path):
     lake = lake_of(tmp_path / "lake", [gauge([1.0] * 40, cluster="c")])
     file = one_rule(tmp_path, "alert: A, expr: m, for: 3m")

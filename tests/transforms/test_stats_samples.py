@@ -152,6 +152,7 @@ snapshots = st.builds(
 )
 
 
+@pytest.mark.long
 @given(
     st.lists(snapshots, max_size=12, unique_by=lambda row: row["observed_ms"]),
     st.integers(0, 500_000),

@@ -215,6 +215,7 @@ def test_truncated_file_is_an_internal_error(broken):
         assert still_answers(client)
 
 
+@pytest.mark.long
 def test_missing_file_is_an_internal_error(broken):
     root, files = broken
     client = create_app(root).server.test_client()
@@ -237,6 +238,7 @@ def test_missing_column_is_an_internal_error(broken, column):
     assert still_answers(client)
 
 
+@pytest.mark.long
 def test_catalogue_without_labels_is_not_ready(broken):
     root, _ = broken
     for file in (root / "series" / "data").rglob("*.parquet"):

@@ -163,6 +163,7 @@ def test_every_command_refuses_newer_lake_format(lake, monkeypatch, arguments):
     assert sorted(Path(lake.root).rglob("*")) == before
 
 
+@pytest.mark.long
 def test_check_advises_no_repair_of_newer_format(lake, monkeypatch):
     with monkeypatch.context() as later:
         later.setitem(TABLES, "limits", replace(TABLES["limits"], format_version=3))
@@ -175,6 +176,7 @@ def test_check_advises_no_repair_of_newer_format(lake, monkeypatch):
     assert "lake repair" not in outcome.out
 
 
+@pytest.mark.long
 def test_missing_files_exit_with_code_1(lake):
     for file in lake.files("verdicts"):
         os.unlink(file.path)

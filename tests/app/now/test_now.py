@@ -134,6 +134,7 @@ def test_selection_narrows_verdicts_but_not_reads(monkeypatch):
     assert nobody.verdicts.num_rows == 0
 
 
+@pytest.mark.long
 def test_missing_admin_api_leaves_limits_unknown(monkeypatch, capsys):
     recorded = Recorded("partition-hot-msg")
     _, end_ms = recorded.state("first")
@@ -183,6 +184,7 @@ def raising(error):
     return fail
 
 
+@pytest.mark.long
 def test_broker_limit_use_includes_other_topics(monkeypatch):
     """Where the topics that share the broker's limit cannot be read, its use is unknown."""
     recorded = Recorded("broker-msg-limit-1-1")
@@ -246,6 +248,7 @@ def test_cancel_ends_the_wait(monkeypatch):
     assert time.monotonic() - started_s < 25
 
 
+@pytest.mark.long
 def test_only_the_page_prints_output(monkeypatch, capsys):
     recorded = Recorded("partition-hot-bytes")
     _, end_ms = recorded.state("first")

@@ -64,6 +64,7 @@ def test_requests_lookups_and_log_lines_are_counted(tmp_path):
     assert increase("throttlescope_log_messages_total", level="info") == 0
 
 
+@pytest.mark.long
 def test_lake_snapshots_are_counted(tmp_path):
     lake = lake_with(tmp_path / "lake", [verdict(2)])
     before = counters_text()

@@ -104,6 +104,7 @@ def test_emptied_lake_is_not_ready(folder, client, folders_stay):
     assert up(client, "limits") == up(client, "verdicts") == up(client, "lake") == 0
 
 
+@pytest.mark.long
 def test_one_missing_table_is_not_ready(folder, client):
     shutil.rmtree(folder / "verdicts")
     assert client.get("/-/ready").status_code == 503
@@ -128,6 +129,7 @@ def test_missing_or_truncated_files_are_reported(folder, client, table, cut, cap
     assert up(client, "lake") == 1
 
 
+@pytest.mark.long
 def test_sample_files_are_checked_too(tmp_path):
     from tests.app.api.samples import series
     from tests.transforms.lakes import lake_of
@@ -140,6 +142,7 @@ def test_sample_files_are_checked_too(tmp_path):
     assert client.get("/-/ready").text == "Service Unavailable: the lake's files\n"
 
 
+@pytest.mark.long
 def test_replaced_file_is_not_a_fault(folder, client):
     """Between a commit with its vacuum and the next look of the pages' reader, the snapshot names a file that is gone."""
     old = data_files(folder / "verdicts")
@@ -161,6 +164,7 @@ def test_worker_started_after_lake_vanished_is_unready(folder):
     wait_for_status(late, 200)
 
 
+@pytest.mark.long
 def test_lake_written_later_becomes_visible(tmp_path):
     client = create_app(tmp_path / "lake").server.test_client()
     assert client.get("/-/ready").status_code == 200

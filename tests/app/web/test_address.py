@@ -33,6 +33,7 @@ def query_of(href: str) -> str:
     return "?" + urlsplit(href).query
 
 
+@pytest.mark.long
 @given(
     _names,
     _names,
@@ -55,6 +56,7 @@ def test_subscription_address_round_trip(cluster, topic, partition, subscription
     assert not set(href) & set(" \"'<>\n\r\t`{}|\\^")
 
 
+@pytest.mark.long
 @given(
     st.text(st.characters(exclude_categories=("Cs",)), max_size=60),
     st.sets(st.sampled_from(ORDER)),

@@ -58,8 +58,8 @@ def test_start_time_comes_from_history():
 @pytest.mark.parametrize(
     ("backlog", "growth", "expected"),
     [
-        (12_400.0, 3_100.0, "12.4 k entries wait, +3.1 k over 5 m."),
-        (12_400.0, -300.0, "12.4 k entries wait, -300 over 5 m."),
+        (12_400.0, 3_100.0, "12.4 k entries wait; trend: +3.1 k per 5 m."),
+        (12_400.0, -300.0, "12.4 k entries wait; trend: -300 per 5 m."),
         (7.0, 0.0, "7 entries wait, unchanged over 5 m."),
         (7.0, None, "7 entries wait."),
         (None, None, "Backlog not measured."),

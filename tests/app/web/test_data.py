@@ -185,6 +185,7 @@ def test_ranges_are_half_open(reader):
     assert history.verdicts(reader, BILLING, middle, END_MS)[0]["window_end_ms"] == middle + 60_000
 
 
+@pytest.mark.long
 def test_unknown_subscription_has_no_span(reader):
     assert (
         history.span(
@@ -195,6 +196,7 @@ def test_unknown_subscription_has_no_span(reader):
     assert history.signals(reader, SubscriptionPartition("x", "y", -1, "z"), 0, END_MS).empty
 
 
+@pytest.mark.long
 def test_only_recordings_have_truth(reader):
     lifted = SubscriptionPartition("sample-west", "persistent://shop/web/lifted", -1, "recommendations")
     assert [row["cause"] for row in history.truth(reader, lifted, START_MS, END_MS)] == [

@@ -107,6 +107,7 @@ def test_a_run_opens_with_its_details(reader):
 # -- gates ------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_failed_checks_are_shown_errors_first(reader):
     said = page_text(reader, DataAddress("gates"))
     assert "1 passed, warnings: 1, errors: 1." in said
@@ -117,6 +118,7 @@ def test_failed_checks_are_shown_errors_first(reader):
     assert "✓ passed timestamps rise" in page_text(reader, DataAddress("gates", everything=True))
 
 
+@pytest.mark.long
 def test_run_without_checks_is_explained(reader):
     assert f"No gate has checked anything of run {FAILED}." in page_text(
         reader, DataAddress("gates", run=FAILED)
@@ -146,6 +148,7 @@ def test_quarantined_rows_are_counted_by_reason(reader):
 # -- freshness and blind spots ----------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_freshness_is_newest_row_per_table(reader, lake):
     found = blind_spots.fresh(reader)
     for table, column, beyond in (("signals", "minute_ms", MINUTE_MS), ("verdicts", "window_end_ms", 0)):
@@ -156,6 +159,7 @@ def test_freshness_is_newest_row_per_table(reader, lake):
     assert "sample-east 2026-11-20 03:00:00 UTC" in page_text(reader, DataAddress("freshness"))
 
 
+@pytest.mark.long
 def test_blind_spots_are_counted(reader):
     found = blind_spots.blind_spots(reader)
     assert {(one.broker, one.version, one.counts) for one in found.brokers} == {
@@ -168,6 +172,7 @@ def test_blind_spots_are_counted(reader):
     assert "Topics that are not loaded" in said
 
 
+@pytest.mark.long
 def test_unknown_counts_are_not_shown_as_zero(sample_lake):
     said = page_text(LakeReader(sample_lake), DataAddress("blind"))
     assert "no series of them" in said
@@ -209,6 +214,7 @@ def test_past_verdict_is_compared_with_todays_rules(reader, lake):
     )
 
 
+@pytest.mark.long
 def test_time_between_windows_opens_earlier_window(reader):
     at_ms = START_MS + 2 * 60 * MINUTE_MS
     assert "01:55:00 to 02:00:00 UTC" in page_text(
@@ -216,6 +222,7 @@ def test_time_between_windows_opens_earlier_window(reader):
     )
 
 
+@pytest.mark.long
 def test_window_links_open_that_window(reader):
     tree = page.content_of(reader, past_verdict(key("archive")))
     links = [link for link in find(tree, "Link") if "window-link" in (getattr(link, "className", "") or "")]
@@ -265,6 +272,7 @@ def test_names_are_text_and_links_internal(tab, reader):
         assert target is None or (target.startswith("/") and "<" not in target)
 
 
+@pytest.mark.long
 def test_counts_match_the_tables(reader, lake):
     rows = lake.read("quality").to_pylist()
     assert quality.checked(reader) == {

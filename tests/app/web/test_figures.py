@@ -76,6 +76,7 @@ def test_charts_have_no_cloud_button():
     assert CONFIG["showSendToCloud"] is False
 
 
+@pytest.mark.long
 def test_limit_line_names_its_source(minutes_of):
     figure = figures.msg_rates_figure(minutes_of("billing"), **BOUNDS)
     drawn = limits(figure)
@@ -84,6 +85,7 @@ def test_limit_line_names_its_source(minutes_of):
     assert figure.layout.showlegend
 
 
+@pytest.mark.long
 def test_far_limit_does_not_flatten_rates(minutes_of):
     """It is named, and not drawn."""
     figure = figures.msg_rates_figure(minutes_of("search-index"), **BOUNDS)
@@ -92,12 +94,14 @@ def test_far_limit_does_not_flatten_rates(minutes_of):
     assert figure.layout.yaxis.range[1] < 1000
 
 
+@pytest.mark.long
 def test_shared_limit_shows_total_use(minutes_of):
     figure = figures.msg_rates_figure(minutes_of("search-index"), **BOUNDS)
     assert max(trace(figure, "out, all that share the topic limit").y) == pytest.approx(500)
     assert max(trace(figure, "out (dispatched)").y) < 70
 
 
+@pytest.mark.long
 def test_removed_limit_line_ends_at_removal(minutes_of):
     figure = figures.msg_rates_figure(minutes_of("recommendations"), **BOUNDS)
     drawn = limits(figure)["subscription limit 50 msg/s, subscription policy, until 01:50:00 UTC"]
@@ -117,6 +121,7 @@ def test_byte_axes_have_binary_steps(minutes_of):
     assert list(limits(figure)) == ["subscription limit 1 MiB/s, namespace policy"]
 
 
+@pytest.mark.long
 def test_events_without_proof_are_marked(minutes_of):
     figure = figures.events_figure(minutes_of("billing"), **BOUNDS)
     assert [trace.name for trace in figure.data] == ["subscription message limit: proves nothing"]
@@ -124,6 +129,7 @@ def test_events_without_proof_are_marked(minutes_of):
     assert figure.layout.showlegend
 
 
+@pytest.mark.long
 def test_large_limit_events_keep_their_colour(minutes_of):
     figure = figures.events_figure(minutes_of("search-index"), **BOUNDS)
     assert [trace.name for trace in figure.data] == ["topic message limit"]
@@ -145,6 +151,7 @@ def test_raised_limit_splits_its_events():
     }
 
 
+@pytest.mark.long
 def test_no_events_no_figure(minutes_of):
     assert figures.events_figure(minutes_of("ledger"), **BOUNDS) is None
 
@@ -207,6 +214,7 @@ def test_events_at_removal_belong_to_limit():
     assert [trace.name for trace in figure.data] == ["topic message limit: proves nothing"]
 
 
+@pytest.mark.long
 def test_no_unacked_or_permits_no_figure(minutes_of):
     assert figures.holding_figure(minutes_of("features"), **BOUNDS) is None
 
@@ -230,6 +238,7 @@ def test_ribbon_shows_causes_naive_rule_truth(reader):
     assert figure.layout.shapes[0].x0 == END_MS
 
 
+@pytest.mark.long
 def test_stretches_never_overlap(reader):
     key = subscription("billing")
     figure = figures.ribbon_figure(

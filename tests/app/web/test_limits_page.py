@@ -64,6 +64,7 @@ def test_shared_limiter_is_one_row(limits_reader):
     assert sum(row["r"]["rate"] is None for row in everything) == 4
 
 
+@pytest.mark.long
 def test_rows_show_the_newest_answers(limits_reader, limits_lake):
     newest = {}
     for row in Lake(limits_lake).read("limits").to_pylist():
@@ -223,6 +224,7 @@ def test_records_show_winner_and_hidden_ones(limits_reader):
         assert words in said, words
 
 
+@pytest.mark.long
 def test_winning_records_are_limits_in_force(limits_reader):
     found = subject(limits_reader, KEY)
     winners = {rung.level: rung for rung in found.ladder if rung.wins}
@@ -263,6 +265,7 @@ def test_admin_answers_are_shown_as_text(tmp_path):
 # -- changes ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_changes_match_the_command(limits_reader, limits_lake):
     found = changes(limits_reader, LimitsAddress(), START_MS, END_MS)
     expected = read_changes(Lake(limits_lake), VerdictFilter(start_ms=START_MS, end_ms=END_MS))

@@ -228,6 +228,7 @@ def test_empty_lake_shows_how_to_start(tmp_path):
     assert "throttlescope run" in said
 
 
+@pytest.mark.long
 def test_unknown_cluster_is_explained(reader):
     said = read(overview_page.page(reader, OverviewAddress(clusters=("nowhere",))))
     assert "The lake has no verdicts of these clusters." in said

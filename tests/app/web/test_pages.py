@@ -57,6 +57,7 @@ def read(part) -> str:
 # -- subscriptions ----------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_cards_show_counts_and_toggle_causes(reader):
     counts = newest.cause_counts(reader, SubscriptionsAddress())
     cards = find(summary.cards(counts, SubscriptionsAddress(search="x", view="now")), "Link")
@@ -91,6 +92,7 @@ def test_row_holds_formatted_text(reader):
     assert row["other"] == "", "the same as now"
 
 
+@pytest.mark.long
 def test_row_of_now_links_to_main_cause(reader):
     row = row_of(reader, "recommendations", "now")
     assert row["cause"] == "Healthy"
@@ -99,6 +101,7 @@ def test_row_of_now_links_to_main_cause(reader):
     assert "at=" not in row["href"]
 
 
+@pytest.mark.long
 def test_row_of_recent_view_links_to_now(reader):
     """A click opens the window that the row is about."""
     row = row_of(reader, "recommendations", "recent")
@@ -112,6 +115,7 @@ def test_row_of_recent_view_links_to_now(reader):
     assert "at=" not in steady["href"], "its main cause is its cause now"
 
 
+@pytest.mark.long
 def test_both_views_fill_all_their_columns(reader):
     for view in ("now", "recent"):
         rows, _ = newest.subscriptions(reader, SubscriptionsAddress(view=view), end=1000)
@@ -131,10 +135,12 @@ def test_recordings_default_to_recent_view(reader, tmp_path):
     )
 
 
+@pytest.mark.long
 def test_differing_naive_rule_is_shown(reader):
     assert row_of(reader, "features", "now")["naive"] == "● the consumers"
 
 
+@pytest.mark.long
 def test_row_links_open_the_same_subscription(reader):
     rows, _ = newest.subscriptions(reader, SubscriptionsAddress(), end=1000)
     for row in rows:
@@ -164,11 +170,13 @@ def test_each_empty_state_has_its_text(reader, tmp_path):
     ).startswith("3 of 34")
 
 
+@pytest.mark.long
 def test_recordings_are_marked_as_demo(reader):
     said = read(shell.freshness_line(newest.freshness(reader)))
     assert said == "demo: recordings data up to 2026-11-20 03:00:00 UTC"
 
 
+@pytest.mark.long
 def test_a_synthetic_cluster_is_marked(reader):
     mixed = dataclasses.replace(newest.freshness(reader), clusters=("prod", SYNTHETIC))
     marked = f"{SYNTHETIC} is simulated data, not measurements"
@@ -375,6 +383,7 @@ def test_empty_range_names_available_data(page):
     assert "No minutes in this range." in said
 
 
+@pytest.mark.long
 def test_unknown_subscription_is_explained(reader):
     stranger = SubscriptionAddress(SubscriptionPartition("c", "persistent://t/n/x", -1, "nobody"))
     assert read_view(reader, stranger) is None

@@ -268,6 +268,7 @@ def test_query_without_answer_is_explained(app, query, says, tab):
 # -- limits
 
 
+@pytest.mark.long
 def test_page_queries_share_the_concurrency_limit(lake):
     app = create_app(lake.root, limits=QueryLimits(running=1, waiting=0))
     with promql_access(app).slot():

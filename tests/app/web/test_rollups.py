@@ -142,6 +142,7 @@ def test_rollups_sort_worst_first_by_default(reader):
     assert total == len(found)
 
 
+@pytest.mark.long
 def test_row_has_text_and_links(reader):
     """The links lead to the roll-up and to its worst subscription."""
     address = RollupsAddress("topic", search="web/feed", view=NOW)
@@ -256,6 +257,7 @@ def test_lanes_match_naive_implementation(reader, sample_lake, address, start_ms
     assert expected or "8081" in address.name, "there is something to compare"
 
 
+@pytest.mark.long
 def test_limiting_lanes_come_first(reader):
     lanes = limit_lanes(reader, PLACES[3], START_MS, END_MS).lanes
     bound = [lane.bound_cells for lane in lanes]
@@ -280,6 +282,7 @@ def test_number_of_cells_is_bounded(length_ms):
     assert length_ms // step <= MOST_CELLS
 
 
+@pytest.mark.long
 def test_figure_shows_cells_and_limiting_periods(reader):
     found = limit_lanes(reader, FEED, START_MS, END_MS)
     figure = figures.lanes_figure(found.lanes, found.step_ms, start_ms=START_MS, end_ms=END_MS)
@@ -299,6 +302,7 @@ def test_figure_shows_cells_and_limiting_periods(reader):
     assert figures.lanes_figure((), 1, start_ms=0, end_ms=1) is None
 
 
+@pytest.mark.long
 def test_names_in_a_figure_are_text(reader):
     address = RollupsAddress("topic").opened(EAST, "persistent://shop/odd/names")
     found = limit_lanes(reader, address, START_MS, END_MS)

@@ -62,6 +62,7 @@ def test_health_and_headers(client):
     assert answer.headers["X-Frame-Options"] == "DENY"
 
 
+@pytest.mark.long
 def test_unknown_host_header_is_refused(client, sample_lake):
     assert client.get("/", headers={"Host": "attacker.example"}).status_code == 400
     assert client.get("/", headers={"Host": "localhost:8050"}).status_code == 200
@@ -86,6 +87,7 @@ def test_page_frame_comes_before_scripts(client):
     assert "<script" not in body
 
 
+@pytest.mark.long
 def test_scripts_are_compressed_for_clients_that_accept_it(client):
     address = re.search(r'src="(/_dash-component-suites/[^"]+ag_grid[^"]+)"', client.get("/").text).group(1)
     plain = client.get(address)
@@ -98,6 +100,7 @@ def test_scripts_are_compressed_for_clients_that_accept_it(client):
     assert "Content-Encoding" not in client.get(address, headers={"Accept-Encoding": "gzip;q=0"}).headers
 
 
+@pytest.mark.long
 def test_styles_are_compressed_and_keep_their_etag(client):
     packed = client.get("/assets/overview.css", headers={"Accept-Encoding": "gzip"})
     assert gzip.decompress(packed.data) == (ASSETS / "overview.css").read_bytes()

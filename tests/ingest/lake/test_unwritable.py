@@ -113,6 +113,7 @@ def files_of(folder):
     return sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
 
 
+@pytest.mark.long
 def test_full_disk_is_one_line_and_harmless(tmp_path):
     """What was in the lake stays."""
     rows = [table_of("verdicts", [verdict(n)]) for n in range(4)]

@@ -106,6 +106,7 @@ def test_inapplicable_check_gives_reason(rows, words):
     assert row["observed"] == f"0 of 1 subscription hours judged; not judged: 1 {words}"
 
 
+@pytest.mark.long
 def test_unacked_messages_reveal_shared_subscription():
     """Without the admin API."""
     assert not checked(minutes(jump_at=30, jump=9999, subscription_type=None, unacked_msg=3.0))["success"]

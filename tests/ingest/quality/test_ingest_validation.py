@@ -59,6 +59,7 @@ def test_unvalidated_series_stop_the_run(tmp_path, check, stops, changes):
     assert json.loads(failures(result)[check]["example"])["labels"]
 
 
+@pytest.mark.long
 def test_a_repeated_series_stops(tmp_path):
     lake = hold(good(tmp_path), "series", [series_of() | {"last_ms": HOUR + 2 * BLOCK_MS}])
     assert failures(checked(lake))["series_key_unique"]["observed"] == "1 repeated series in 1 series"

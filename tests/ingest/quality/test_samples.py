@@ -37,6 +37,7 @@ def test_a_good_lake_passes_every_check(tmp_path, good_blocks, capfd):
     assert capfd.readouterr() == ("", "")
 
 
+@pytest.mark.long
 def test_planted_faults_are_found(tmp_path, good_blocks):
     """A duplicate key, a gap and a negative backlog."""
     again = block("b", metric=OUT, values=[7.0] * 240)
@@ -122,6 +123,7 @@ def test_short_block_uses_interval_of_series(tmp_path):
     assert failures(check(lake))["scrapes_complete"]["observed"] == "99 missing scrapes in 1 blocks"
 
 
+@pytest.mark.long
 def test_returned_backlog_is_distinguished(tmp_path):
     """An unloaded topic: markers, then the same series again. A consumer's series does so all the time."""
     away = {"ticks": [*range(100), *range(110, 240)], "stale": [100]}

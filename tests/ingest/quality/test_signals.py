@@ -15,6 +15,7 @@ def checked(rows):
     return check_signals(None, table, ["c"], HOUR, HOUR + BLOCK_MS, "run-1")
 
 
+@pytest.mark.long
 def test_good_signals_pass():
     result = checked([signal(m, out_msg_delta=5.0, rho_topic_msg=0.5) for m in range(5)])
     assert result.failures() == []

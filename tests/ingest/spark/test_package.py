@@ -18,6 +18,7 @@ ROOT = Path(__file__).parents[3]
 LOCK = re.compile(r"^([a-zA-Z0-9_.-]+)==([^ ;]+)", re.MULTILINE)
 
 
+@pytest.mark.long
 def test_versions_are_the_locked_ones():
     locked = {}
     for name, version in LOCK.findall((ROOT / "requirements.lock").read_text()):

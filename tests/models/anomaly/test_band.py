@@ -27,6 +27,7 @@ def judged():
     return Range.of(minute_ms(TODAY), minute_ms(TODAY + 1))
 
 
+@pytest.mark.long
 def test_band_at_worst_minute_equals_row(made, judged):
     rows = [row for row in anomalies_of(made, judged) if row["state"] != "learning"]
     assert {(row["signal"], row["direction"]) for row in rows} >= {

@@ -157,6 +157,7 @@ def test_only_what_touches_the_range_is_told(spiked):
     assert {row["end_ms"] for row in half} == {minute_ms(LAST, 620)}
 
 
+@pytest.mark.long
 def test_incidents_of_the_diagnosis_are_masked(spiked):
     windows = verdicts(spiked, minute_ms(20, 600), minute_ms(20, 1200), "throttled", "subscription.msg")
     calm = verdicts(spiked, minute_ms(21), minute_ms(22), "healthy")
@@ -167,6 +168,7 @@ def test_incidents_of_the_diagnosis_are_masked(spiked):
     assert {row["baseline_points"] for row in rows} == {28 * DAY - 600}
 
 
+@pytest.mark.long
 def test_row_has_verdict_of_worst_minute(spiked):
     rows = judge(spiked)
     said = verdicts(spiked, minute_ms(LAST, 600), minute_ms(LAST, 700), "throttled", "broker.msg")

@@ -78,6 +78,7 @@ def lake(tmp_path) -> Lake:
     return lake
 
 
+@pytest.mark.long
 def test_verdicts_are_those_of_every_window(executor, lake):
     count = build_verdicts(executor, lake, [CLUSTER], HOUR_MS, HOUR_MS + 70 * MINUTE_MS, "run")
     rows = stored(lake)
@@ -129,6 +130,7 @@ def test_windows_across_hour_come_with_next_run(executor, tmp_path):
     assert starts == list(range(66))
 
 
+@pytest.mark.long
 def test_run_reads_history_of_earlier_runs(executor, tmp_path):
     lake = Lake(tmp_path / "history")
     # An hour at their capacity of 120 msg/s, then 200 msg/s meet a limit of 100.
@@ -159,6 +161,7 @@ def test_spark_and_process_write_same_files(spark, tmp_path):
     assert len(names[0]) == 4
 
 
+@pytest.mark.long
 def test_other_clusters_are_left_alone(executor, lake):
     build_verdicts(executor, lake, [CLUSTER], HOUR_MS, HOUR_MS + BLOCK_MS, "run")
     before = stored(lake)
@@ -166,6 +169,7 @@ def test_other_clusters_are_left_alone(executor, lake):
     assert stored(lake) == before
 
 
+@pytest.mark.long
 def test_the_latest_verdict_of_each_subscription(executor, lake):
     build_verdicts(executor, lake, [CLUSTER], HOUR_MS, HOUR_MS + 70 * MINUTE_MS, "run")
     assert build_latest(lake, [CLUSTER], "run") == 3

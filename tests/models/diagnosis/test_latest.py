@@ -120,6 +120,7 @@ def test_rows_do_not_depend_on_split(tmp_path):
         assert latest_of(files, rows_at_once=rows_at_once).equals(whole)
 
 
+@pytest.mark.long
 def test_only_a_clusters_own_rows_are_replaced(tmp_path):
     lake = Lake(tmp_path)
     write(lake, [verdict(c, 0, END_MS - 300_000, END_MS, CAUSES[0]) for c in ("east", "west")])

@@ -151,6 +151,7 @@ def throttled_world(stays, limit=LIMIT):
     )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("every_s", [15, 30, 60])
 def test_a_topic_that_returns_stays_throttled(every_s):
     phase_s = {"broker-0:8080": 4, "broker-1:8080": 11}
@@ -218,6 +219,7 @@ def test_minute_after_outage_is_unknown():
     assert rates[32] == pytest.approx(0.9)
 
 
+@pytest.mark.long
 def test_second_scrape_job_changes_no_verdict():
     # The limit is below a read's batch: its counter ticks on every read.
     world = World(lambda s: 80, lambda s: 45, [(-7200, "broker-0:8080")], ticks=lambda s: 5)

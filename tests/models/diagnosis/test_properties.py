@@ -89,6 +89,7 @@ def _check(verdict) -> None:
         assert missing["fix"]
 
 
+@pytest.mark.long
 @examples(300)
 @given(any_window)
 def test_every_verdict_keeps_its_contract(window):
@@ -116,6 +117,7 @@ _limit = st.fixed_dictionaries(
 )
 
 
+@pytest.mark.long
 @examples(300)
 @given(
     limits=st.dictionaries(st.sampled_from(LIMITERS), _limit),

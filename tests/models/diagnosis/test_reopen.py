@@ -45,6 +45,7 @@ def lake(tmp_path) -> Lake:
     return lake
 
 
+@pytest.mark.long
 def test_same_minutes_give_the_same_verdict(lake):
     """With the same rules."""
     write(lake, judged(lake))

@@ -262,6 +262,7 @@ def made_slow(name: str) -> tuple[set[str], int]:
     return {str(n) for n, ms in enumerate(times_ms) if ms == max(times_ms)}, count
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["slow-one-of-three", "slow-one-of-four", "slow-one-of-many-1-1"])
 def test_real_broker_shows_the_slowed_consumer(name):
     key, series, end_ms, stats = recorded(name, "cause")

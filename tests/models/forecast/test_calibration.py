@@ -44,6 +44,7 @@ def test_the_bands_are_the_slow_twins_quantiles(seed: int) -> None:
         assert band.middle == tuple(pooled_quantile(of, share) for share in SHARES)
 
 
+@pytest.mark.long
 def test_unseen_recordings_are_inside_at_ninety() -> None:
     """One forecast of each of many new recordings, compared with intervals made from others."""
     inside = trials = 0

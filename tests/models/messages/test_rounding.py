@@ -46,6 +46,7 @@ def values_of(unit: str, chosen: random.Random, count: int) -> list:
     return [*EDGES, *(edge + chosen.uniform(-0.01, 0.01) for edge in EDGES), *range(200), *numbers]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_sentence_survives_being_stored(language):
     seed = random.randrange(2**32)  # noqa: S311

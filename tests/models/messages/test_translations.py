@@ -41,6 +41,7 @@ def test_each_language_has_words_of_units():
     assert set(WORDS) == set(LANGUAGES) == set(NAMES) == set(HTML_CODES)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("language", TRANSLATIONS)
 def test_each_counted_noun_is_translated(language):
     """Nouns are given in English where something is counted."""

@@ -64,6 +64,7 @@ def commit(version):
     return f"verdicts/_delta_log/{version:020}.json"
 
 
+@pytest.mark.long
 def test_changed_bit_is_found_by_file_name(lake):
     # In the magic bytes at the end every reader finds it; in the middle only the name shows it.
     path = damage(lake, a_file(lake), lambda content: content[:40] + bytes([content[40] ^ 1]) + content[41:])
@@ -103,6 +104,7 @@ def test_damaged_rows_are_counted_without_log(lake, end, rows):
     assert (loss.table, loss.path, loss.rows) == ("verdicts", file.relative_path, rows)
 
 
+@pytest.mark.long
 def test_duplicate_key_is_found_across_files(lake):
     add(lake, "verdicts", [verdict(0, start_ms=HOUR, backlog_entries=-7.0)])
     ((kind, path, what),) = found_in(lake)
@@ -110,6 +112,7 @@ def test_duplicate_key_is_found_across_files(lake):
     assert what.startswith("1 keys are there more than once, in 2 rows of cluster prod, date ")
 
 
+@pytest.mark.long
 def test_unreadable_commit_is_named_and_undone(lake):
     """The table goes back to the version before it."""
     path = damage(lake, commit(2), lambda content: content[: len(content) // 2])
@@ -168,6 +171,7 @@ def test_a_commit_that_is_missing_is_named(lake):
     assert ("log", commit(1), "the commit of version 1 is missing") in found_in(lake)
 
 
+@pytest.mark.long
 def test_damaged_checkpoint_is_not_needed(lake):
     rows = rows_of(lake, "verdicts")
     clean_log(lake, "verdicts")
@@ -202,6 +206,7 @@ def test_log_without_first_commit_is_untouched(lake):
     assert [one for one in found_in(lake) if one[:2] == ("log", None)]
 
 
+@pytest.mark.long
 def test_readers_name_an_unreadable_file(lake):
     path = damage(lake, a_file(lake), lambda content: content[:-40] + bytes(40))
     address = lake.storage.address(path)
@@ -237,6 +242,7 @@ def test_other_faults_are_not_damage(lake):
     assert not isinstance(error.value, DamagedFilesError)
 
 
+@pytest.mark.long
 def test_truncated_file_is_written_again(lake, tmp_path):
     """As after a loss of power."""
     from tests.ingest.lake.upkeep.made import table_of
@@ -249,6 +255,7 @@ def test_truncated_file_is_written_again(lake, tmp_path):
     assert check(lake) == []
 
 
+@pytest.mark.long
 def test_vacuum_deletes_damaged_files(lake):
     damage(lake, commit(3), lambda content: b"")
     repair_log(lake, "verdicts")
@@ -258,6 +265,7 @@ def test_vacuum_deletes_damaged_files(lake):
     assert check(lake) == []
 
 
+@pytest.mark.long
 def test_newest_checkpoint_is_named_after_kill(lake):
     last = "verdicts/_delta_log/_last_checkpoint"
     clean_log(lake, "verdicts")

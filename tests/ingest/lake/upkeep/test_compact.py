@@ -158,6 +158,7 @@ def add_file(lake, rows):
     return write_data_file(lake.root, "verdicts", table_of("verdicts", rows))
 
 
+@pytest.mark.long
 def test_files_without_new_column_are_unchanged(tmp_path, monkeypatch):
     lake, known = Lake(tmp_path), TABLES["verdicts"]
     with monkeypatch.context() as before:

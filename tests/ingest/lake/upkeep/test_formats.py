@@ -190,6 +190,7 @@ def stopped_once(monkeypatch):
     return stops
 
 
+@pytest.mark.long
 def test_kill_after_new_column_keeps_table(tmp_path, monkeypatch, stopped_once):
     """Stopped between a new column and its first rows, the table is whole."""
     lake, known = Lake(tmp_path), TABLES["verdicts"]

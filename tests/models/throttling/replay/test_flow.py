@@ -137,6 +137,7 @@ def test_backlog_equals_a_simple_loop():
         assert np.allclose(backlog_behind(begins, net), expected)
 
 
+@pytest.mark.long
 def test_unchanged_window_is_compared_with_recording():
     ground = Ground(hour(), hour())
     assert error_share(ground) < 0.05

@@ -116,6 +116,7 @@ def test_partitions_and_their_subscriptions_are_read_together(tmp_path):
     assert (part.partition, part.backlog_entries[-1]) == (1, 200)
 
 
+@pytest.mark.long
 def test_brokers_without_throttle_counters_are_recognised(tmp_path):
     assert seen(tmp_path / "with", steady()).readers["billing", -1].events_of is not None
     found = seen(tmp_path / "without", steady(counted=False))
@@ -145,6 +146,7 @@ def test_idle_topic_uses_admin_messages_per_entry(tmp_path):
     assert (found.messages_per_entry, found.type_of("billing")) == (8.0, "Failover")
 
 
+@pytest.mark.long
 def test_limits_are_last_before_end(tmp_path):
     """Or the first after it."""
     rows = [

@@ -120,6 +120,7 @@ def test_an_unknown_remote_gets_the_nearest_name(tmp_path):
         newest_ms(lake, f"{TOPIC}@wets")
 
 
+@pytest.mark.long
 def test_the_smallest_limit_is_recommended(tmp_path):
     found = observed(tmp_path)
     advice = advise(found, target_s=1_800)
@@ -135,6 +136,7 @@ def test_the_smallest_limit_is_recommended(tmp_path):
     assert {one.lever for one in advice.recommendations} <= {"limit", "period"}
 
 
+@pytest.mark.long
 def test_only_its_own_limit_can_be_moved(tmp_path):
     keys = set(scales(Ground(observed(tmp_path), observed(tmp_path / "history"))))
     assert keys == {
