@@ -100,7 +100,7 @@ SENTENCES = {
         "The episode is longer than the range of the files, which holds 7 days around the moment."
     ),
     "incident.missing.replay": (
-        "An accurate replay: it is off by {share} of the largest backlog, so the effects of changes and their times are rough."
+        "An accurate replay: it is off by {share} of the largest backlog, so no change is recommended."
     ),
     "incident.missing.picture": "A picture of the plots (plots.png): {why}.",
     "incident.missing.chromium": (

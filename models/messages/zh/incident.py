@@ -80,7 +80,7 @@ SENTENCES = {
     "incident.missing.minutes": "分钟数据：数据湖中没有该范围的 signals。",
     "incident.missing.limits": "限流：没有从 admin API 读到任何限流。修复方法：为 throttlescope run 指定 --pulsar-admin URL。",
     "incident.missing.cut": "积压时段长于这些文件的范围，文件只包含这一时刻前后的 7 天。",
-    "incident.missing.replay": "准确的回放：它与最大积压相差 {share}，所以各项改动的效果和时间只是粗略值。",
+    "incident.missing.replay": "准确的回放：它与最大积压相差 {share}，因此不建议任何改动。",
     "incident.missing.picture": "图表的图片（plots.png）：{why}。",
     "incident.missing.chromium": "图表的图片（plots.png）：生成报告包的机器上需要 Chromium 和 Playwright。",
     # Parts that could not be computed, and why.
