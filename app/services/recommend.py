@@ -17,7 +17,7 @@ from throttlescope.models.recommendation import advise
 if TYPE_CHECKING:
     from throttlescope.models.recommendation import Advice
 
-#: Windows that are replayed where none was asked for, until one is replayed well: in a long one the cause may have changed.
+#: Windows that are tried where none is given, until one is replayed well: in a long one the cause may have changed.
 WINDOWS = ("30m", "15m", "10m", "5m")
 
 

@@ -271,7 +271,7 @@ JUDGES = (
             Finding(
                 "Second reading: evidence says that the backlog does not grow next to a number above 0, and that a limiter throttled fewer reads than one that binds next to a rate "
                 "above its threshold.",
-                "the first is worded anew, the second is open",
+                "the first has new words, the second is open",
             ),
         ),
         missing="no program: three tasks with a clock, for somebody who has read the README alone",
