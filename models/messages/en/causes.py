@@ -63,7 +63,7 @@ SENTENCES = {
     "cause.key_shared_blocked.first": "Find the consumer with the oldest unacknowledged messages, and the hashes that are draining.",
     "cause.key_shared_blocked.never": "Do not add or restart consumers in a hurry: every change moves keys and can block more of them.",
     "cause.key_shared_blocked.because.one_consumer": (
-        "entries wait for the one consumer that owns their keys and has no permits; the others have spare capacity"
+        "entries wait for consumers that own their keys and have no permits; other consumers have spare capacity"
     ),
     # Delayed on purpose
     "cause.delayed_delivery.label": "Delayed on purpose",

@@ -62,7 +62,7 @@ SENTENCES = {
     "cause.key_shared_blocked.answer": "按 key 保序阻塞了投递",
     "cause.key_shared_blocked.first": "找出持有最早未确认消息的消费者，以及正在排空的哈希。",
     "cause.key_shared_blocked.never": "不要急于增加或重启消费者：每次变动都会迁移 key，可能阻塞更多的 key。",
-    "cause.key_shared_blocked.because.one_consumer": "条目在等待拥有其 key 且没有 permit 的那一个消费者；其他消费者有余力",
+    "cause.key_shared_blocked.because.one_consumer": "条目在等待拥有其 key 且没有 permit 的消费者；另一些消费者有余力",
     # Delayed on purpose
     "cause.delayed_delivery.label": "有意延迟",
     "cause.delayed_delivery.answer": "消息尚未到投递时间",
