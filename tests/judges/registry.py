@@ -160,12 +160,12 @@ JUDGES = (
             Finding(
                 'Ten slow Key_Shared consumers of an application: 12 windows are called blocked by a key, "the one consumer that owns their keys", although all consumers are slow and '
                 "eight of ten have no permits when the window ends. The side is right.",
-                "open",
+                "0c6809cb: the reason no longer says that it is one consumer; the cause stays, because the rule reads means of five minutes",
             ),
             Finding(
                 "An Exclusive consumer that is too slow and has a queue of 50,000 messages: until that is full, the broker sends as fast as is published and counts no unacknowledged "
                 "messages. A window in which it gets full is unknown, with spare capacity of the consumers as its reason; the next one is right.",
-                "open",
+                "open: the next window is right",
             ),
         ),
         missing="not run yet: `make judges JUDGES=pulsar-scenarios`",
