@@ -22,7 +22,7 @@ COMPILE := pip compile -q --universal --python-version 3.11 --generate-hashes --
 	--custom-compile-command "make lock"
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo serve test test-with-broker test-without-broker test-long test-airflow test-cluster test-backfill test-storage test-lab judges faults soak check audit format docs accuracy conformance fuzz lab bench screenshots golden translations notebooks parts airflow-env lock clean site wheel chart
+.PHONY: help setup demo serve test test-heavy test-light test-long test-airflow test-cluster test-backfill test-storage test-lab judges faults soak check audit format docs accuracy conformance fuzz lab bench screenshots golden translations notebooks parts airflow-env lock clean site wheel chart
 
 help: ## print this list
 	@awk -F ':[^#]*## ' '/^[a-z][a-z-]*:.*## / {printf "  \033[1m%-12s\033[0m %s\n", $$1, $$2}' Makefile
@@ -49,7 +49,7 @@ check: setup $(COMPILED) ## the loop while writing: style and the tests that sta
 
 # The two halves run at once: see below.
 test: setup parts airflow-env $(COMPILED) ## the tests, with a real broker, Prometheus, browser, Airflow, Spark cluster and object store
-	@$(MAKE) --keep-going --jobs=2 --no-print-directory test-with-broker test-without-broker; code=$$?; \
+	@$(MAKE) --keep-going --jobs=2 --no-print-directory test-heavy test-light; code=$$?; \
 		echo "Not in make test: proofs that take minutes (make test-long; parts of it: make test-airflow, test-cluster, test-backfill," \
 			"test-storage, test-lab), thousands of kills, damaged files and reads during writes (make faults)," \
 			"every reader with a million hostile inputs (make fuzz), every recording and figure recomputed (make lab, accuracy, conformance, bench)."; \
@@ -61,18 +61,19 @@ PART = part() { $(BIN)/python -m pytest -q --durations=12 --dist loadfile --no-l
 	marked() { $(if $(PYTEST_ARGS),:,grep -rlE "mark\.($$1)\>" tests --include='test_*.py'); }; \
 	export THROTTLESCOPE_REQUIRE="$(THROTTLESCOPE_REQUIRE)"
 
-# They mostly wait for a broker, and what they measure is timed: they go first where both halves want a core. Shown when they are done.
-test-with-broker: setup ## the half of `make test` that starts Pulsar brokers
-	@$(PART); log=$$(mktemp); \
-		part -n 2 -m "broker and not study" $$(marked broker) > $$log 2>&1; failed=$$?; cat $$log; rm -f $$log; exit $$failed
+# What a half prints is shown when it is done. Brokers mostly wait, and what they measure is timed: they go first, with priority.
+# What takes most of a core by itself (a browser, Airflow, a cluster) comes after them, only two at a time.
+test-heavy: setup ## the half of `make test` that starts brokers, then a browser, Airflow and a Spark cluster
+	@$(PART); log=$$(mktemp); failed=0; \
+		part -n 2 -m "broker and not study" $$(marked broker) > $$log 2>&1 || failed=1; \
+		renice -n 10 -p $$$$ > /dev/null; \
+		part -n 2 -m "($(HEAVY)) and not broker and not study" $$(marked 'browser|airflow|cluster') >> $$log 2>&1 || failed=1; \
+		cat $$log; rm -f $$log; exit $$failed
 
-# Three files at a time, in the order of their folders: by default files of few tests, which are the long ones, would come last. What takes
-# most of a core by itself (a browser, Airflow, a cluster) only two at a time.
-test-without-broker: setup ## the other half of `make test`
-	@$(PART); renice -n 10 -p $$$$ > /dev/null; failed=0; \
-		part -n 3 -m "not (broker or $(HEAVY)) and not study" || failed=1; \
-		part -n 2 -m "($(HEAVY)) and not broker and not study" $$(marked 'browser|airflow|cluster') || failed=1; \
-		exit $$failed
+# Three files at a time, in the order of their folders: by default files of few tests, which are the long ones, would come last.
+test-light: setup ## the other half of `make test`
+	@$(PART); renice -n 10 -p $$$$ > /dev/null; \
+		part -n 3 -m "not (broker or $(HEAVY)) and not study"
 
 # One after another: each of them starts clusters, brokers or whole runs, and some are timed.
 test-long: setup parts airflow-env ## the proofs that take minutes each, about two hours: clusters, kills, full disks, brokers of other versions

@@ -344,7 +344,7 @@ def test_what_ships_is_what_the_page_says():
         assert f"{share['count']} of {share['of']} = " in text
 
 
-@pytest.mark.long
+@pytest.mark.study
 @pytest.mark.timeout(1800)
 def test_the_shipped_recordings_give_the_pages_figures():
     by_evidence, text = of_set("shipped"), PAGE.read_text()

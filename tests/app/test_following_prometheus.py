@@ -14,7 +14,7 @@ from throttlescope.ingest.sources.prometheus import open_prometheus
 from throttlescope.ingest.sources.recording import list_shipped, read_recording
 from throttlescope.transforms.limits import resolve_limits
 
-pytestmark = [pytest.mark.spark, pytest.mark.prometheus, pytest.mark.long, pytest.mark.usefixtures("spark")]
+pytestmark = [pytest.mark.spark, pytest.mark.prometheus, pytest.mark.study, pytest.mark.usefixtures("spark")]
 
 
 class Clock:

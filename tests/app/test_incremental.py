@@ -30,7 +30,7 @@ from throttlescope.ingest.pull.staging import Staging
 from throttlescope.ingest.pull.watermarks import OVERLAP_MS
 from throttlescope.models.messages.units import minute_text
 
-pytestmark = [pytest.mark.spark, pytest.mark.prometheus, pytest.mark.long]
+pytestmark = [pytest.mark.spark, pytest.mark.prometheus, pytest.mark.study]
 
 HOURS = 4
 #: Ten minutes in the middle of the second hour that come late.
@@ -128,7 +128,6 @@ def test_gap_closes_when_samples_arrive(repaired):
     assert quality
 
 
-@pytest.mark.study
 def test_killed_backfill_with_conflicts_gives_same_lake(spark, server, repaired, tmp_path, monkeypatch):
     _, fresh, _ = repaired
     requested = request(tmp_path / "lake", server.url, 0, HOURS, command="backfill")
@@ -154,7 +153,6 @@ def test_killed_backfill_with_conflicts_gives_same_lake(spark, server, repaired,
     assert differences(lake.root, fresh) == {}
 
 
-@pytest.mark.study
 def test_backfill_killed_before_last_step_resumes(spark, server, repaired, tmp_path):
     """All chunks are in the lake, and nobody has looked at days and weeks yet."""
     _, fresh, _ = repaired
@@ -189,7 +187,6 @@ def conflict_once(monkeypatch, *tables: str) -> list[str]:
     return left
 
 
-@pytest.mark.study
 def test_catch_up_reads_oldest_hours_first(spark, server, repaired, tmp_path, monkeypatch):
     _, fresh, _ = repaired
     lake = tmp_path / "lake"
@@ -216,7 +213,6 @@ def test_catch_up_reads_oldest_hours_first(spark, server, repaired, tmp_path, mo
     assert differences(lake, fresh) == {}
 
 
-@pytest.mark.study
 def test_partial_read_is_diagnosed_next_hour(spark, server, repaired, tmp_path, monkeypatch):
     """The two hourly commands of a schedule, whose read of three missed hours is refused at the last of them."""
     _, fresh, _ = repaired
@@ -261,7 +257,6 @@ def test_partial_read_is_diagnosed_next_hour(spark, server, repaired, tmp_path, 
     assert set(again["hours_computed"].values()) == {0}
 
 
-@pytest.mark.study
 def test_run_computes_hours_left_by_interruption(spark, server, repaired, tmp_path, monkeypatch):
     _, fresh, _ = repaired
     lake = tmp_path / "lake"
@@ -278,7 +273,6 @@ def test_run_computes_hours_left_by_interruption(spark, server, repaired, tmp_pa
     assert differences(lake, fresh) == {}
 
 
-@pytest.mark.study
 def test_concurrent_read_of_same_range_is_reported(spark, server, tmp_path):
     """The other run is the lock that it holds."""
     lake, folders = tmp_path / "lake", set()
@@ -310,7 +304,6 @@ def test_concurrent_read_of_same_range_is_reported(spark, server, tmp_path):
     assert ", 0 of them new; " in line
 
 
-@pytest.mark.study
 def test_run_recovers_from_a_full_disk(spark, server, repaired, tmp_path, monkeypatch):
     """In whatever stage the disk fills up, the error is one line and the repeated run gives the same lake."""
     _, fresh, _ = repaired
@@ -347,7 +340,6 @@ def test_run_recovers_from_a_full_disk(spark, server, repaired, tmp_path, monkey
         assert differences(lake, fresh) == {}
 
 
-@pytest.mark.study
 def test_repeated_run_completes_a_failed_write(spark, server, repaired, tmp_path, monkeypatch):
     _, fresh, _ = repaired
     lake, write, failed = tmp_path / "lake", LocalStorage._write, []
@@ -374,7 +366,6 @@ def test_repeated_run_completes_a_failed_write(spark, server, repaired, tmp_path
     assert differences(lake, fresh) == {}
 
 
-@pytest.mark.study
 def test_hour_filled_later_is_computed(spark, tmp_path, monkeypatch):
     # At once, not half an hour later.
     monkeypatch.setattr(gap_table, "FIRST_RETRY_MS", 0)

@@ -43,7 +43,7 @@ def outcome(done: subprocess.CompletedProcess) -> str:
     return "\n".join(line[:300] for line in done.stdout.splitlines()[-200:]) + done.stderr[-2000:]
 
 
-@pytest.mark.long
+@pytest.mark.study
 def test_generated_requests_find_no_fault(sample_lake, tmp_path):
     """Recommendations are left out: a real subscription is replayed for each, see ``test_recommendations.py``."""
     with serving(sample_lake, tmp_path / "log") as server:
