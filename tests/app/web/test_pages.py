@@ -213,7 +213,7 @@ def test_the_answer_comes_before_everything_else(page):
         "The subscription message limit (50 msg per 1 s, set by subscription policy) throttles this subscription."
         in top
     )
-    assert "Since 2026-11-20 01:02:00 UTC, for 1 h 58 m. 214 k entries wait, +7.76 k over 5 m." in top
+    assert "Since 2026-11-20 01:02:00 UTC, for 1 h 58 m. 214 k entries wait; trend: +7.76 k per 5 m." in top
     assert "Dispatch runs at 99 % of the subscription message limit." in top
     assert "Caution: Do not add consumers: they would share the same limit." in top
     assert "The naive rule says: ▲ a limit (agrees)" in top
