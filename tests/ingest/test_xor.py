@@ -95,7 +95,7 @@ def test_the_twin_reads_what_it_writes(samples) -> None:
     assert decode_chunk(encode_chunk(samples)) == samples
 
 
-@pytest.mark.long
+@pytest.mark.study
 @given(st.lists(sample_lists(), min_size=1, max_size=4), st.data())
 def test_equals_the_twin(series, data) -> None:
     start_ms = data.draw(st.sampled_from([-(2**62), series[0][0][0], series[0][-1][0], series[-1][0][0] + 1]))

@@ -13,7 +13,7 @@ from tests.promql.conformance.hostile_texts import MEGABYTE
 _TEXTS = int(os.environ.get("THROTTLESCOPE_HOSTILE_TEXTS", "3000"))
 
 
-@pytest.mark.long
+@pytest.mark.study
 def test_hostile_texts_are_answered_within_a_second():
     result = hostile.run(_TEXTS, seed=0, workers=2, say=lambda _: None)
     assert result["trouble"] == []

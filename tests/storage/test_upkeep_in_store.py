@@ -64,6 +64,7 @@ test_what_was_vacuumed_is_said = test_past.test_what_was_vacuumed_is_said
 test_a_shortened_log_is_no_empty_table = test_past.test_shortened_log_is_not_empty_table
 
 
+@pytest.mark.study
 def test_vacuum_handles_more_than_one_page(tmp_path):
     """Files are years old and their versions of this minute: readers of these still need them."""
     lake = Lake(tmp_path)

@@ -178,6 +178,7 @@ def test_broker_scraped_once_is_not_reported(tmp_path):
     assert check_scraped_once(lake, ["c"], START_MS, END_MS, run_id="r", now_ms=END_MS).num_rows == 0
 
 
+@pytest.mark.study
 @pytest.mark.spark
 def test_spark_counts_it_once_as_well(spark, tmp_path):
     once = [one for number in range(3) for one in broker("brokers", "b0:8080", number=number)]

@@ -101,6 +101,7 @@ def test_cards_filter_and_columns_sort(monitored):
     assert page.input_value("#subscriptions-search") == ""
 
 
+@pytest.mark.study
 def test_a_shared_link_opens_the_same_view(monitored):
     path = (
         "/subscription?cluster=sample-west&topic=persistent%3A%2F%2Fshop%2Fweb%2Flifted&partition=-1"

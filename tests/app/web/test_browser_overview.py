@@ -20,6 +20,7 @@ pytestmark = [
 WORST = "#overview-content .worst-link"
 
 
+@pytest.mark.study
 def test_worst_cause_is_one_key_away(monitored):
     """A key, or Tab and Enter."""
     page = monitored.open("/")

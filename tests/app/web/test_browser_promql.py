@@ -98,6 +98,7 @@ def test_escape_closes_the_suggestions(monitored):
     assert len(HOSTILE_NAME) < len(query_of(page)["query"][0])
 
 
+@pytest.mark.study
 def test_links_restore_query_tab_and_times(monitored):
     """So does going back."""
     page = monitored.open(f"/promql?query={BACKLOG}&{RANGE}&tab=graph&step=1m")

@@ -25,7 +25,7 @@ def address(tmp_path_factory):
         yield address
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(9)
 @pytest.mark.parametrize(
     "path",
     [

@@ -75,6 +75,7 @@ def test_help_opens_and_closes(monitored):
     page.wait_for_selector("#keys-help", state="hidden")
 
 
+@pytest.mark.study
 def test_t_toggles_the_browsers_time_zone(browser, address):
     monitored = MonitoredPage(browser, address, timezone_id="Asia/Tokyo")
     page = monitored.open(BILLING)

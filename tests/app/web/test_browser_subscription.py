@@ -105,6 +105,7 @@ def test_answer_fits_on_the_first_screen(browser, address):
         page.close()
 
 
+@pytest.mark.study
 def test_windows_load_on_scroll_and_open(monitored):
     page = monitored.open(BILLING)
     page.wait_for_selector("#answer")

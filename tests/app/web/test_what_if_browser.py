@@ -34,6 +34,7 @@ def wait_for_curves(page):
     page.wait_for_selector("#what-if-runs .plain-table")
 
 
+@pytest.mark.study
 def test_dragged_slider_updates_field_address_table(monitored):
     page = monitored.open(ADDRESS.href())
     wait_for_curves(page)
@@ -101,6 +102,7 @@ def test_search_survives_reload(monitored):
     page.wait_for_selector("#what-if-command :text('pulsar-admin, not executed')")
 
 
+@pytest.mark.study
 def test_search_finds_a_subscription(monitored):
     page = monitored.open(WhatIfAddress().href())
     page.fill("#what-if-search", "billing")

@@ -74,7 +74,7 @@ def test_traffic_has_what_makes_it_hard():
         assert hidden < 0.5 * len(one.present)
 
 
-@pytest.mark.long
+@pytest.mark.study
 def test_injected_anomalies_are_found_and_little_else():
     by_name = {
         "ours": detectors.ours,

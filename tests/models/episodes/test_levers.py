@@ -167,7 +167,7 @@ def test_long_replays_are_shortened_or_skipped(tmp_path, monkeypatch):
     assert "would take too long" in answers(other)["ders"]["failed"]
 
 
-@pytest.mark.long
+@pytest.mark.study
 @pytest.mark.spark
 def test_spark_answers_equal_in_process(spark, tmp_path):
     """They are kept when episodes are recomputed."""

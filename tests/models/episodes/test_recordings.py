@@ -13,7 +13,7 @@ from throttlescope.ingest.sources.recording import list_shipped
 from throttlescope.models.episodes import incidents_of
 from throttlescope.models.episodes.find import find_episodes
 
-pytestmark = [pytest.mark.spark, pytest.mark.long, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.spark, pytest.mark.study, pytest.mark.timeout(900)]
 
 #: Signals are minutes: a change within one is seen at its start or its end, and one more is left for the scrape.
 WITHIN_MS = 2 * MINUTE_MS
