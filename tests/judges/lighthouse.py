@@ -46,8 +46,9 @@ def run(pages: int | None = None) -> dict:
     worst = {key: min(one[key] for one in found.values()) for key in _SCORES}
     scores = ", ".join(f"{name} {round(100 * value)}" for name, value in worst.items())
     slowest = ", ".join(
-        f"{called} {median(one[key] for one in found.values()):.3g} (worst {max(one[key] for one in found.values()):.3g}; good up to {good:g}) {unit}".strip()
+        f"{called} {_shown(median(values))} (worst {_shown(max(values))}; good up to {_shown(good)}) {unit}".strip()
         for key, called, good, unit in TIMES
+        if (values := [one[key] for one in found.values()])
     )
     return {
         "version": version,
@@ -56,6 +57,11 @@ def run(pages: int | None = None) -> dict:
             f"{name}: {', '.join(f'{key} {value:.4g}' for key, value in one.items())}" for name, one in found.items()
         ],
     }  # fmt: skip
+
+
+def _shown(value: float) -> str:
+    """A time in whole milliseconds, a shift with its decimals."""
+    return f"{value:,.0f}" if value > 1 else f"{value:.2g}"
 
 
 def lighthouse_program() -> str:
