@@ -149,6 +149,13 @@ JUDGES = (
         "Mimir's benchmark queries (`benchmarks.go`)",
         "PromQL's speed",
         mimir_benchmarks.run,
+        (
+            Finding(
+                'Below the target of 5 times, and five of 91 queries are slower than Prometheus\' (`a_100{l=~"[13579]."} - b_100` at one moment 0.4 times, four others 0.86 to 0.92): short queries, of '
+                "few series at one moment.",
+                "open",
+            ),
+        ),
         missing="not measured: it needs an idle machine, and refuses a busy one. `make judges JUDGES=mimir-benchmarks`",
     ),
     Judge(
