@@ -61,8 +61,7 @@ PART = part() { $(BIN)/python -m pytest -q --durations=12 --dist loadfile --no-l
 	marked() { $(if $(PYTEST_ARGS),:,grep -rlE "mark\.($$1)\>" tests --include='test_*.py'); }; \
 	export THROTTLESCOPE_REQUIRE="$(THROTTLESCOPE_REQUIRE)"
 
-# What a half prints is shown when it is done. Brokers mostly wait, and what they measure is timed: they go first, each file in a worker of its own,
-# with priority.
+# What a half prints is shown when it is done. Brokers mostly wait, and what they measure is timed: they go first, with priority.
 # What takes most of a core by itself (a browser, Airflow, a cluster) comes after them, only two at a time.
 test-heavy: setup ## the half of `make test` that starts brokers, then a browser, Airflow and a Spark cluster
 	@$(PART); log=$$(mktemp); failed=0; \

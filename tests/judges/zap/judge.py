@@ -7,13 +7,12 @@ ZAP's passive rules; no request is an attack, as in ZAP's baseline scan.
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
 import tempfile
 from collections import Counter
 from pathlib import Path
 
 from tests.app.api.serving import serving
+from tests.judges.demo_lake import demo_lake
 from tests.judges.zap.crawl import crawl_pages, request_apis, request_faults, request_login
 from tests.judges.zap.exchanges import Exchange, Recorder, path_of
 from tests.judges.zap.rules import Scan, compiled_rules, scan, version
@@ -22,7 +21,6 @@ from throttlescope.app.server.security.users import add_user
 RISKS = ("High", "Medium", "Low", "Informational")
 _SERIOUS_CONFIDENCE = {"Medium", "High", "Confirmed"}
 _NAME, _PASSWORD, _ORIGIN = "judge", "a long password of nobody", "https://dashboards.example"
-_DEMO_S = 900
 #: Pages that are opened, in the order in which links to them are found. ZAP's own spider stops after a minute.
 _PAGES = 20
 
@@ -31,12 +29,7 @@ def run(most: int | None = None) -> dict:
     """Judge a server on the demo's lake, with ``most`` pages in the browser."""
     compiled_rules()
     with tempfile.TemporaryDirectory(prefix="throttlescope-zap-") as folder:
-        lake = Path(folder) / "lake"
-        subprocess.run(
-            [sys.executable, "-m", "throttlescope.app.cli", "demo", "--no-serve", "--lake", str(lake)],
-            capture_output=True, timeout=_DEMO_S, check=True,
-        )  # fmt: skip
-        exchanges, pages = exchanges_of(lake, Path(folder), most or _PAGES)
+        exchanges, pages = exchanges_of(demo_lake(), Path(folder), most or _PAGES)
     return result_of(exchanges, scan(exchanges), pages, version())
 
 
