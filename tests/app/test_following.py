@@ -368,7 +368,7 @@ def test_notifications_hear_of_judged_episodes(short_waits):
     """Only of cycles that wrote episodes; the others have nothing new to tell."""
     stop = threading.Event()
     follower = Follower(stop, finished_cycle(), finished_cycle(episodes=0), finished_cycle(episodes=2))
-    follower.recent = SimpleNamespace(newest_ms=lambda: {"west": HOUR_MS, "east": HOUR_MS})
+    follower.clusters = ["east", "west"]
     heard = []
     follow(
         [follower], 60_000, CycleLines(as_json=True, quiet=True), stop, lambda follower: None, heard.append

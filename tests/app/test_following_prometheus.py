@@ -1,20 +1,25 @@
 """Following a real Prometheus: the same signals and verdicts as a run afterwards, late scrapes and a source that was away included."""
 
+from __future__ import annotations
+
+import time
+
 import pytest
 
 from tests.app.following import Feed
+from tests.app.notifications.test_followed import SCRAPE_MS, write
 from tests.app.test_run import THROTTLED, rows_of, run
 from tests.lab.prometheus import running_prometheus
 from throttlescope.app.pipeline.follow.follower import Follower
 from throttlescope.app.pipeline.sources.prometheus import ClusterSource
-from throttlescope.ingest.core.errors import SourceError
+from throttlescope.ingest.core.errors import EmptyRangeError, SourceError
 from throttlescope.ingest.core.times import BLOCK_MS, MINUTE_MS, block_start
 from throttlescope.ingest.lake import Lake
 from throttlescope.ingest.sources.prometheus import open_prometheus
 from throttlescope.ingest.sources.recording import list_shipped, read_recording
 from throttlescope.transforms.limits import resolve_limits
 
-pytestmark = [pytest.mark.spark, pytest.mark.prometheus, pytest.mark.study, pytest.mark.usefixtures("spark")]
+pytestmark = [pytest.mark.prometheus, pytest.mark.long]
 
 
 class Clock:
@@ -36,7 +41,18 @@ def lake_with_limits(root, recording):
     return lake
 
 
-@pytest.mark.parametrize("reader", ["remote_read", pytest.param("api", marks=pytest.mark.study)])
+def follower_of(lake, server, first_ms, clock, reader="auto"):
+    source = ClusterSource(open_prometheus(server.url, reader=reader), None, [], None, 0, 0)
+    return Follower(
+        lake, source, first_ms, "follow",
+        window_ms=5 * MINUTE_MS, every_ms=MINUTE_MS, forecast_every_ms=15 * MINUTE_MS, now_ms=clock,
+    )  # fmt: skip
+
+
+@pytest.mark.study
+@pytest.mark.spark
+@pytest.mark.usefixtures("spark")
+@pytest.mark.parametrize("reader", ["remote_read", "api"])
 def test_following_equals_a_later_run(tmp_path, reader):
     recording = read_recording(list_shipped()[THROTTLED])
     lake = lake_with_limits(tmp_path / "followed", recording)
@@ -44,17 +60,7 @@ def test_following_equals_a_later_run(tmp_path, reader):
     ages_s = []
     with running_prometheus() as server:
         feed = Feed(server, recording.folder, late=reader == "remote_read")
-        source = ClusterSource(open_prometheus(server.url, reader=reader), None, [], None, 0, 0)
-        follower = Follower(
-            lake,
-            source,
-            recording.start_ms,
-            "follow",
-            window_ms=300_000,
-            every_ms=60_000,
-            forecast_every_ms=900_000,
-            now_ms=clock,
-        )
+        follower = follower_of(lake, server, recording.start_ms, clock, reader)
         away = follower.tail.read
         first_ms = recording.start_ms - recording.start_ms % MINUTE_MS + 2 * MINUTE_MS
         times = list(range(first_ms, recording.end_ms + 2 * MINUTE_MS, 2 * MINUTE_MS))
@@ -97,3 +103,37 @@ def test_following_equals_a_later_run(tmp_path, reader):
         assert followed == rows_of(other.root, table), table
     assert "throttled" in {row["cause"] for row in lake.read("verdicts").to_pylist()}
     assert lake.read("episodes").num_rows
+
+
+def test_hour_without_scrapes_is_a_gap(tmp_path):
+    """The server answers, but nothing was scraped since before the hour began: what was read is judged, and what comes is read."""
+    hour_ms = block_start(round(time.time() * 1000)) - 4 * BLOCK_MS
+    lake, clock = Lake(tmp_path / "lake"), Clock(hour_ms + 25 * BLOCK_MS // 10)
+    with running_prometheus() as server:
+        write(
+            server.url, hour_ms - BLOCK_MS, hour_ms - 7 * MINUTE_MS, backlog_begins_ms=hour_ms - 2 * BLOCK_MS
+        )
+        follower = follower_of(lake, server, hour_ms - BLOCK_MS, clock)
+        while (done := follower.cycle()).behind:
+            assert done.episodes is None
+        newest_ms = hour_ms - 7 * MINUTE_MS - SCRAPE_MS
+        assert (done.newest_sample_ms, done.samples) == (newest_ms, 0)
+        (episode,) = lake.read("episodes").to_pylist()
+        assert episode["start_ms"] < hour_ms
+        forecast_ms = set(lake.read("forecasts")["made_at_ms"].to_pylist())
+        assert {hour_ms - number * 15 * MINUTE_MS for number in (2, 3)} <= forecast_ms
+        write(server.url, clock.now_ms - clock.now_ms % SCRAPE_MS, clock.now_ms + 5 * MINUTE_MS)
+        clock.now_ms += 6 * MINUTE_MS
+        assert follower.cycle().newest_sample_ms > hour_ms + BLOCK_MS
+
+
+def test_source_that_never_had_a_metric_is_refused(tmp_path):
+    with running_prometheus() as server:
+        follower = follower_of(
+            Lake(tmp_path / "lake"),
+            server,
+            hour_ms := block_start(round(time.time() * 1000)) - BLOCK_MS,
+            Clock(hour_ms + BLOCK_MS),
+        )
+        with pytest.raises(EmptyRangeError, match="no Pulsar metric"):
+            follower.cycle()

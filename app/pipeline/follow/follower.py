@@ -130,9 +130,13 @@ class Follower:
         self._young: set[int] = set()
         self._looked_back = self._limits_looked = False
         self._newest_verdict_ms: int | None = None
+        # Newest sample of a backlog of every cluster that was seen; it outlives the samples in memory.
+        self._newest_sample_ms: dict[str, int] = {}
         # Verdicts were made that `verdict_latest` does not know of.
         self._latest_due = False
         self._forecast_ms = 0
+        # From when on verdicts have changed that a part has not seen.
+        self._changed_ms = {"episodes": first_ms, "forecasts": first_ms}
         self._free_s: dict[str, float] = {}
 
     def cycle(self) -> Cycle | None:
@@ -166,9 +170,10 @@ class Follower:
         self._part(done, "signals", self._make_signals)
         done.signals = self.signals.rows
         changed_ms = min(self.signals.changed.values(), default=until_ms)
+        self._changed_ms = {part: min(changed_ms, at_ms) for part, at_ms in self._changed_ms.items()}
         done.verdicts = self._part(done, "verdicts", self._judge)
         if not self._stopping() and not done.behind:
-            self._follow_up(done, changed_ms, until_ms)
+            self._follow_up(done, until_ms)
         if until_ms - self._stored_ms >= STORED_MS and not self._stopping():
             done.samples_written = self._part(done, "store", self.store)
         self._close(until_ms, now_ms)
@@ -176,7 +181,7 @@ class Follower:
         done.samples = self.tail.samples - samples
         done.requests, done.bytes = self.tail.meter.requests - requests, self.tail.meter.bytes - size
         done.admin_requests = (self.limits.requests if self.limits else 0) - admin_requests
-        done.newest_sample_ms = max(self.recent.newest_ms().values(), default=None)
+        done.newest_sample_ms = max(self._newest_sample_ms.values(), default=None)
         done.newest_verdict_ms = self._newest_verdict_ms
         if done.newest_verdict_ms is not None:
             done.age_s = (self._now_ms() - done.newest_verdict_ms) / 1000
@@ -184,6 +189,11 @@ class Follower:
         self.totals["cycles"] += 1
         self.totals["verdicts"] += done.verdicts
         return done
+
+    @property
+    def clusters(self) -> list[str]:
+        """All that were seen, whether or not samples of them are in memory."""
+        return sorted(self._newest_sample_ms)
 
     def store(self) -> int:
         """Commit the samples in memory of hours that are not closed."""
@@ -203,7 +213,7 @@ class Follower:
         from throttlescope.models.diagnosis.latest import build_latest
 
         if self._latest_due:
-            build_latest(self.lake, sorted(self.recent.newest_ms()), self.run_id)
+            build_latest(self.lake, self.clusters, self.run_id)
             self._latest_due = False
 
     # -- steps -----------------------------------------------------------------------------
@@ -216,6 +226,7 @@ class Follower:
         for hour_ms in range(block_start(before_ms), until_ms, BLOCK_MS):
             if now_ms < hour_ms + BLOCK_MS + CLOSED_MS:
                 self._young.add(hour_ms)
+        self._newest_sample_ms |= self.recent.newest_ms()
         clusters = sorted(self.recent.newest_ms())
         if not self._looked_back:
             # What a rate looks back to from the first hour is what a run finds in the lake.
@@ -270,13 +281,13 @@ class Follower:
         self.signals.changed = {}
         if made:
             self._latest_due = True
-            newest_ms = max(self.recent.newest_ms().values())
+            newest_ms = max(self._newest_sample_ms.values())
             end_ms = min(self.read_ms, newest_ms - newest_ms % MINUTE_MS + MINUTE_MS)
             grid_ms = (end_ms - self.window_ms) // self.every_ms * self.every_ms
             self._newest_verdict_ms = grid_ms + self.window_ms
         return made
 
-    def _follow_up(self, done: Cycle, changed_ms: int, until_ms: int) -> None:
+    def _follow_up(self, done: Cycle, until_ms: int) -> None:
         """What holds everything now, episodes and forecasts, as often as their share of the time allows."""
         from throttlescope.models.episodes.apply import build_episodes
         from throttlescope.models.forecast.apply import build_forecasts
@@ -284,14 +295,20 @@ class Follower:
         executor = InProcessExecutor()
         if self._latest_due and self._may("latest"):
             self._part(done, "latest", self.update_latest)
-        clusters = sorted(self.recent.newest_ms())
-        start_ms = min(block_start(changed_ms), until_ms - MINUTE_MS)
+        clusters = self.clusters
+        # Hours that were caught up, and cycles in which a part was left out, are made good here.
+        start_ms = {
+            part: min(block_start(at_ms), until_ms - MINUTE_MS) for part, at_ms in self._changed_ms.items()
+        }
         if clusters and self._may("episodes"):
             done.episodes = self._part(
                 done,
                 "episodes",
-                lambda: build_episodes(executor, self.lake, clusters, start_ms, until_ms, self.run_id),
+                lambda: build_episodes(
+                    executor, self.lake, clusters, start_ms["episodes"], until_ms, self.run_id
+                ),
             )
+            self._changed_ms["episodes"] = until_ms
         # One that is made on the minute up to which was read belongs to the hour that begins there.
         grid_ms = (until_ms - 1) // self.forecast_every_ms * self.forecast_every_ms
         if clusters and grid_ms > self._forecast_ms and self._may("forecasts"):
@@ -302,13 +319,14 @@ class Follower:
                     executor,
                     self.lake,
                     clusters,
-                    start_ms,
+                    start_ms["forecasts"],
                     until_ms,
                     self.run_id,
                     every_ms=self.forecast_every_ms,
                 ),
             )
             self._forecast_ms = grid_ms
+            self._changed_ms["forecasts"] = until_ms
 
     def _close(self, until_ms: int, now_ms: int) -> None:
         """Close the hours that ended long enough ago; what came late for them is in them then."""

@@ -126,7 +126,7 @@ def _follow(
                 if done.samples_written is not None:
                     kept(follower)
                 if done.episodes is not None:
-                    judged(sorted(follower.recent.newest_ms()))
+                    judged(follower.clusters)
                 if done.behind:
                     continue
             stop.wait(_until_next_s(every_ms, time.time_ns() // 1_000_000))

@@ -115,7 +115,7 @@ def _write(lake: Lake, manifest: RunManifest, follower: Follower) -> None:
     if lake.version("signals") is None:
         return
     manifest.end_ms = follower.read_ms
-    clusters = sorted(follower.recent.newest_ms())
+    clusters = follower.clusters
     manifest.cluster = clusters[0] if len(clusters) == 1 else None
     meter = follower.tail.meter
     manifest.source_requests, manifest.source_bytes = meter.requests, meter.bytes

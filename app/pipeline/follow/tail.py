@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from throttlescope.ingest.core.errors import EmptyRangeError
 from throttlescope.ingest.core.selector import Selector
 from throttlescope.ingest.core.series import Meter
 from throttlescope.ingest.core.times import MINUTE_MS
@@ -99,11 +100,15 @@ class Tail:
         return refused
 
     def _ask_names(self, until_ms: int) -> None:
-        wanted = wanted_metrics(
-            self.source.api, self.selectors, self.source.mapping, self.first_ms, until_ms, self.meter
-        )
         # A metric that the source does not list now is still read: it may only be late.
-        self.selectors_of |= wanted.selectors_of
+        try:
+            self.selectors_of |= wanted_metrics(
+                self.source.api, self.selectors, self.source.mapping, self.first_ms, until_ms, self.meter
+            ).selectors_of
+        except EmptyRangeError:
+            # All scrapes are missing since the last hour was closed: a gap like any other, unless there never was a metric.
+            if not self.selectors_of:
+                raise
         if self._mapping is None or not self._mapping.cluster:
             self._mapping = named_cluster(self.source, self.first_ms, until_ms, self.meter)
 
