@@ -48,7 +48,7 @@ _NO_SECRET = re.compile(r"(Path|File|Name|Claim|Audience)$")
 _HIDDEN = "(hidden)"
 _BROKER = re.compile(r"([A-Za-z0-9._-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])(:[0-9]{1,5})?")
 _MOST_BROKERS = 10_000
-#: Topic partitions whose producers are paused of which so many are asked who publishes, and as many of which consumers are.
+#: Topics with paused producers: of so many partitions the publishers are read, and of as many the consumers.
 MOST_PUBLISHERS = 50
 #: How long answers may be waited for in all: so long, and so much for each question.
 _WAIT_S, _WAIT_PER_REQUEST_S = 600.0, 0.1

@@ -396,7 +396,7 @@ def _truth(clusters: tuple[str, ...], content: dict[str, Any]) -> pa.Table:
     for row in rows:
         if topic_and_partition(row["topic"], str(row["partition"])) != (row["topic"], str(row["partition"])):
             raise ValueError(f"truth.json names the topic {row['topic']!r} of partition {row['partition']}")
-    # A replicator's limiter stands in the place of a subscription's, in every table.
+    # A replicator's limiter takes the place of a subscription's, in every table.
     return _table(
         "truth",
         [

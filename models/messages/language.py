@@ -25,7 +25,7 @@ DEFAULT_LANGUAGE = "en"
 STORED_LANGUAGE = "en"
 
 _TAG = re.compile(r"([A-Za-z]{2,3})(?:[-_][A-Za-z0-9]+)*(?:\.[\w-]+)?(?:@\w+)?")
-#: A header lists a few languages; what is longer is nobody's choice.
+#: A header lists a few languages; a longer one was chosen by no reader.
 _LONGEST_HEADER, _MOST_CHOICES = 500, 20
 
 _process = DEFAULT_LANGUAGE

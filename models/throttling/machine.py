@@ -38,7 +38,7 @@ class Machine:
         How long clients need to be back after an unload or a seek.
     second_pass_share
         Of the requests for redelivery that ask for two passes of the dispatcher's read routine, the share whose second pass is one of its
-        own: it is joined with the first where that has not begun yet when the second is asked for.
+        own: it is joined with the first where that has not begun yet when the second is requested.
     pass_us
         How long one pass of the dispatcher's read routine runs. Only versions that merge read requests need it; it was not
         measured, and 0 means that no request comes while a pass runs.

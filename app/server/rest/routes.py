@@ -248,7 +248,7 @@ def _fresh(page: BaseModel, etag: str) -> Response:
 
 def _tagged(response: Response, etag: str) -> Response:
     response.set_etag(etag, weak=True)
-    # Stored, and asked about each time: only the server knows the lake's version.
+    # Stored, and checked each time: only the server knows the lake's version.
     response.headers["Cache-Control"] = "private, no-cache"
     return response
 

@@ -246,7 +246,7 @@ class D(IntEnum):
     NEVER_ACKED_COUNT = auto()
     ACKED_LATE_COUNT = auto()
     DRAINING_COUNT = auto()
-    REQUESTS = auto()  # clients that asked for redelivery since the last requested poll
+    REQUESTS = auto()  # clients that requested redelivery since the last requested poll
     REQUESTS_SO_FAR = auto()
     REQUEST_TURN = auto()  # the number of requested polls
     PASS_UNTIL = auto()
@@ -329,7 +329,7 @@ class P(IntEnum):
     RECONNECT_AT = auto()
     MSGS_PER_ENTRY = auto()
     NACK_TIMER_AT = auto()
-    REQUEST_TURN = auto()  # the dispatcher's, when the client last asked for redelivery
+    REQUEST_TURN = auto()  # the dispatcher's, when the client last requested redelivery
     WIDTH = auto()
 
 

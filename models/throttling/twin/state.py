@@ -141,7 +141,7 @@ class DispatcherState:
     backoff_us: int = 1_000
     poll_asked: bool = False
     poll_waits: bool = False
-    #: Clients that asked for redelivery since the last requested poll: each request has passes of its own.
+    #: Clients that requested redelivery since the last requested poll: each request has passes of its own.
     asked_by: set[int] = field(default_factory=set)
     #: Requests for redelivery so far.
     requests: int = 0
