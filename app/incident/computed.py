@@ -24,9 +24,6 @@ if TYPE_CHECKING:
     from throttlescope.models.diagnosis.slowest import SlowConsumers
     from throttlescope.transforms.deadlines import Deadlines
 
-#: The default of ``throttlescope recommend``.
-HISTORY, TARGET = "24h", "30m"
-
 
 @dataclass(frozen=True)
 class RecomputedVerdict:
@@ -171,7 +168,7 @@ def _consumers(lake: Lake, incident: Incident) -> SlowConsumers | None:
 
 
 def _advice(lake: Lake, incident: Incident, most_s: float) -> AdviceOutcome:
-    from throttlescope.app.services.whatif.replay import Question
+    from throttlescope.app.services.whatif.replay import HISTORY, TARGET, Question
 
     minute = incident.minute_at(incident.at_ms)
     if minute is None:

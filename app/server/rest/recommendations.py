@@ -11,15 +11,13 @@ from throttlescope.app.server.rest import problems
 from throttlescope.app.server.rest.filters import FilterError, RecommendationFilters
 from throttlescope.app.server.rest.problems import ProblemError
 from throttlescope.app.services.promql.concurrency import ConcurrencyLimit
-from throttlescope.app.services.whatif.replay import Question
+from throttlescope.app.services.whatif.replay import HISTORY, Question
 from throttlescope.app.web.client_disconnect import disconnect_check
 from throttlescope.app.web.data.reader import LakeReader
 from throttlescope.ingest.core.subscription_name import SubscriptionName, subscription_text
 from throttlescope.ingest.core.times import format_time
 from throttlescope.models.messages.catalogue import sentence
 
-#: The defaults of ``throttlescope recommend``.
-_HISTORY = "24h"
 #: A replay that takes longer is a job for the command line.
 _LONGEST_S = 45.0
 
@@ -39,7 +37,7 @@ def recommendations(
     cluster, until_ms = _found(reader, wanted)
     at_ms = until_ms if wanted.at_ms is None else wanted.at_ms
     question = Question(
-        wanted.selector, cluster, (), format_time(at_ms), None, _HISTORY, f"{wanted.target_s}s", None
+        wanted.selector, cluster, (), format_time(at_ms), None, HISTORY, f"{wanted.target_s}s", None
     )
     with turns.slot(min(most_s, _LONGEST_S) / 2) as left_s:
         outcome = advice_within(

@@ -23,6 +23,8 @@ from throttlescope.models.throttling.replay import (
 )
 
 MAX_HORIZON_MS = 31 * DAY_MS
+#: Where a person chooses nothing: what is read of the past for the consumers' capacity, and how soon a backlog is to be gone.
+HISTORY, TARGET = "24h", "30m"
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from dash import Dash, Input, Output, dcc, html
 from throttlescope.app.incident.advice import AdviceOutcome, advice_within
 from throttlescope.app.services.promql.concurrency import ConcurrencyLimit
 from throttlescope.app.services.promql.errors import ApiError
-from throttlescope.app.services.whatif.replay import Question
+from throttlescope.app.services.whatif.replay import HISTORY, TARGET, Question
 from throttlescope.app.web.client_disconnect import disconnect_check
 from throttlescope.app.web.components.shell import explained, panel
 from throttlescope.app.web.data.reader import LakeReader
@@ -27,8 +27,6 @@ from throttlescope.models.messages.catalogue import sentence
 
 #: Below the time after which the browser gives up by itself.
 MOST_S = 45.0
-#: The defaults of ``throttlescope recommend``.
-_HISTORY, _TARGET = "24h", "30m"
 
 
 def button(verdict: dict | None) -> list:
@@ -100,7 +98,7 @@ def compute_advice(reader: LakeReader, concurrency: ConcurrencyLimit, data: dict
 def _recommend(reader: LakeReader, page: PageState, most_s: float) -> AdviceOutcome:
     key, at_ms = page.address.subscription, page.window_ms[1]
     name = SubscriptionName(key.topic, None if key.partition < 0 else key.partition, key.subscription)
-    question = Question(str(name), key.cluster, (), format_time(at_ms), None, _HISTORY, _TARGET, None)
+    question = Question(str(name), key.cluster, (), format_time(at_ms), None, HISTORY, TARGET, None)
     return advice_within(reader.lake_path, question, at_ms, most_s=most_s, cancelled=disconnect_check())
 
 
