@@ -61,11 +61,12 @@ PART = part() { $(BIN)/python -m pytest -q --durations=12 --dist loadfile --no-l
 	marked() { $(if $(PYTEST_ARGS),:,grep -rlE "mark\.($$1)\>" tests --include='test_*.py'); }; \
 	export THROTTLESCOPE_REQUIRE="$(THROTTLESCOPE_REQUIRE)"
 
-# What a half prints is shown when it is done. Brokers mostly wait, and what they measure is timed: they go first, with priority.
+# What a half prints is shown when it is done. Brokers mostly wait, and what they measure is timed: they go first, with priority,
+# and by loadscope, which is by file too, but does not bring files that use Spark together (tests/conftest.py).
 # What takes most of a core by itself (a browser, Airflow, a cluster) comes after them, only two at a time.
 test-heavy: setup ## the half of `make test` that starts brokers, then a browser, Airflow and a Spark cluster
 	@$(PART); log=$$(mktemp); failed=0; \
-		part -n 4 -m "broker and not study" $$(marked broker) > $$log 2>&1 || failed=1; \
+		part -n 4 --dist loadscope -m "broker and not study" $$(marked broker) > $$log 2>&1 || failed=1; \
 		renice -n 10 -p $$$$ > /dev/null; \
 		part -n 2 -m "($(HEAVY)) and not broker and not study" $$(marked 'browser|airflow|cluster') >> $$log 2>&1 || failed=1; \
 		cat $$log; rm -f $$log; exit $$failed
