@@ -8,7 +8,7 @@ string, quoted metric and label names, comments, a trailing comma; ``or`` inside
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from throttlescope.ingest.core.errors import InputError
@@ -66,6 +66,14 @@ class Matcher:
         if self.op == NOT_EQUAL:
             return value != self.value
         return compile_pattern(self.value).matches(value) == (self.op == REGEX)
+
+    def matches_each(self, values: Sequence[str]) -> list[bool]:
+        """:meth:`matches` of each value; each different one is looked at once."""
+        if self.op in (EQUAL, NOT_EQUAL):
+            return [(value == self.value) == (self.op == EQUAL) for value in values]
+        different = list(dict.fromkeys(values))
+        fits = dict(zip(different, compile_pattern(self.value).matches_each(different), strict=True))
+        return [fits[value] == (self.op == REGEX) for value in values]
 
     @property
     def _name_text(self) -> str:

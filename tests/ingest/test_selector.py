@@ -154,6 +154,19 @@ def test_matching(op: str, value: str, seen: str | None, expected: bool) -> None
     assert Matcher("l", op, value).matches(seen) is expected
 
 
+@given(
+    st.sampled_from(
+        sorted(
+            {(op, value) for op, value, *_ in MATCHES} | {("=~", r"\Qa.b"), ("!~", r"a\Q|b"), ("=~", "a$|^b")}
+        )
+    ),
+    st.lists(st.text("ab\n.|éx1", max_size=4), max_size=8),
+)
+def test_many_values_match_as_each_does(matcher: tuple[str, str], values: list[str]) -> None:
+    matcher = Matcher("l", *matcher)
+    assert matcher.matches_each(values) == [matcher.matches(value) for value in values]
+
+
 def test_regex_faults_are_input_errors() -> None:
     with pytest.raises(InputError, match="regular expression"):
         Matcher("a", "=~", "(")

@@ -122,7 +122,7 @@ class Catalogue:
     def _satisfies(self, matcher: Matcher) -> np.ndarray:
         """Each distinct value is judged once; the last verdict is that on a missing label."""
         label = self._label(matcher.name)
-        verdicts = [matcher.matches(value) for value in label.dictionary.to_pylist()]
+        verdicts = matcher.matches_each(label.dictionary.to_pylist())
         codes = label.indices.fill_null(len(verdicts)).to_numpy(zero_copy_only=False)
         return np.array([*verdicts, matcher.matches(None)], np.bool_)[codes]
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
+from itertools import compress
 from typing import NamedTuple
 
 import numpy as np
@@ -78,12 +79,10 @@ class SeriesIndex:
         """Series that fit, metric after metric, each metric's in the order of their labels."""
         found: list[Entry] = []
         named = [matcher for matcher in selector.matchers if matcher.name == NAME_LABEL]
-        tests = [
-            (matcher.name, _judged(matcher)) for matcher in selector.matchers if matcher.name != NAME_LABEL
-        ]
+        others = [matcher for matcher in selector.matchers if matcher.name != NAME_LABEL]
         for metric in self._candidates(selector):
             if all(matcher.matches(metric) for matcher in named):
-                found += _fitting(self.of_metric(metric), tests)
+                found += _fitting(self.of_metric(metric), others)
         return found
 
     def _candidates(self, selector: Selector) -> Iterable[str]:
@@ -93,24 +92,8 @@ class SeriesIndex:
         return [name] if name in self._rows else []
 
 
-def _fitting(entries: list[Entry], tests: list[tuple[str, Callable[[str], bool]]]) -> list[Entry]:
-    if not tests:
-        return entries
-    found = []
-    for entry in entries:
-        labels = dict(entry.labels)
-        if all(test(labels.get(name, "")) for name, test in tests):
-            found.append(entry)
-    return found
-
-
-def _judged(matcher: Matcher) -> Callable[[str], bool]:
-    """The matcher, called once per value."""
-    known: dict[str, bool] = {}
-
-    def test(value: str) -> bool:
-        if value not in known:
-            known[value] = matcher.matches(value)
-        return known[value]
-
-    return test
+def _fitting(entries: list[Entry], matchers: list[Matcher]) -> list[Entry]:
+    for matcher in matchers:
+        values = [dict(entry.labels).get(matcher.name, "") for entry in entries]
+        entries = list(compress(entries, matcher.matches_each(values)))
+    return entries

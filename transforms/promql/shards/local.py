@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
+from itertools import islice
 
 from throttlescope.transforms.promql.annotations import Annotations
 from throttlescope.transforms.promql.blocks import BlockCache
@@ -32,16 +34,14 @@ def run_here(
         return result_of_piece(piece, work.text, source, budget)
 
     gathering = Gathering(work, annotations, budget)
-    with ThreadPoolExecutor(max(1, min(len(work.pieces), os.cpu_count() or 1))) as threads:
-        # Pieces wait in order; a span's results are put together, and given up, before the next one's.
-        waiting = [(piece, threads.submit(run, piece)) for piece in work.pieces]
-        try:
-            for number in range(len(work.spans)):
-                results = []
-                while waiting and waiting[0][0].span == number:
-                    results.append(waiting.pop(0)[1].result())
-                gathering.add(results)
-        finally:
-            for _, future in waiting:
-                future.cancel()
+    threads = ThreadPoolExecutor(os.cpu_count() or 1)
+    try:
+        # A thread takes longer to begin than a short query to answer.
+        results = (map if len(work.pieces) == 1 else threads.map)(run, work.pieces)
+        # Pieces are in order; a span's results are put together, and given up, before the next one's.
+        pieces_of_span = Counter(piece.span for piece in work.pieces)
+        for number in range(len(work.spans)):
+            gathering.add(list(islice(results, pieces_of_span[number])))
+    finally:
+        threads.shutdown(cancel_futures=True)
     return gathering.value
