@@ -18,7 +18,8 @@ _ALWAYS = {
     # Pages of another origin that --cors-origin allows read by CORS, which this does not restrict.
     "Cross-Origin-Resource-Policy": "same-origin",
 }
-
+#: What is the same until another version is installed; Dash says itself how long it may be kept.
+_OF_A_VERSION = ("text/javascript", "application/javascript", "text/css", "image/", "font/")
 
 #: Of an answer that gunicorn itself gives to a request that it cannot read: nothing in it is a script, a style or a picture.
 _OF_UNREADABLE = {
@@ -63,7 +64,8 @@ def protect(app: Dash) -> None:
         for name, value in _ALWAYS.items():
             response.headers[name] = value
         response.headers["Content-Security-Policy"] = policy
-        if response.mimetype in ("application/json", "text/html"):
-            # Pages depend on the time and may depend on the person.
+        # An answer of "not modified" has no type, and what it says would replace what is kept.
+        if response.status_code != 304 and not (response.mimetype or "").startswith(_OF_A_VERSION):
+            # All else depends on the time and may depend on the person.
             response.headers.setdefault("Cache-Control", "no-store")
         return response

@@ -9,7 +9,7 @@ REASONS = {
     "10096": "numbers of ten digits are times: of files, and of samples and windows, which are the data",
     "10110": "`eval(` is in Plotly's bundle; the policy of pages has no `unsafe-eval`, so a browser refuses it",
     "2": "addresses of brokers are the data",
-    "10049": "says what a cache may keep: pages and JSON are `no-store`, scripts and styles of the app are kept by fingerprint or validated again",
+    "10049": "says what a cache may keep: all but scripts, styles and pictures is `no-store`, scripts and styles of the app are kept by fingerprint or validated again",
     "10027": "words such as *from* in comments of scripts, which hold no secrets",
 }
 

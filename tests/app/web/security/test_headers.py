@@ -50,3 +50,4 @@ def test_inline_scripts_are_allowed_by_hash(client):
 def test_pages_are_not_cached(client):
     assert client.get("/").headers["Cache-Control"] == "no-store"
     assert client.get("/_dash-layout").headers["Cache-Control"] == "no-store"
+    assert client.get("/metrics").headers["Cache-Control"] == "no-store"
