@@ -31,6 +31,7 @@ def test_limiters_equal_those_of_a_broker():
     assert [(result["twin"], result["kernel"], result["explained"]) for result in results] == [(0, 0, 0)] * 2
 
 
+@pytest.mark.study
 @pytest.mark.broker
 @pytest.mark.usefixtures("_broker_classes")
 def test_relative_limits_equal_those_of_a_broker():
@@ -38,6 +39,7 @@ def test_relative_limits_equal_those_of_a_broker():
     assert [(result["twin"], result["kernel"], result["explained"]) for result in results] == [(0, 0, 0)] * 2
 
 
+@pytest.mark.study
 @pytest.mark.broker
 @pytest.mark.usefixtures("_broker_classes")
 def test_publish_limiter_equals_that_of_a_broker():
