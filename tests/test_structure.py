@@ -107,6 +107,23 @@ def _imports(path, types):
             yield from (f"{origin}.{alias.name}" for alias in node.names)
 
 
+@functools.cache
+def names_in(path):
+    """Names that can be imported from a file."""
+    found, left = set(), [tree_of(path)]
+    while left:
+        node = left.pop()
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            found.add(node.name)
+            continue
+        left += ast.iter_child_nodes(node)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            found.add(node.id)
+        elif isinstance(node, ast.Import | ast.ImportFrom):
+            found |= {alias.asname or alias.name for alias in node.names}
+    return found
+
+
 def room_of(module):
     parts = module.split(".")
     return parts[1] if parts[0] == "throttlescope" and len(parts) > 1 else None
@@ -243,6 +260,20 @@ def test_rooms_are_imported_by_full_name():
         (name_of(path), module) for path in ALL for module in imports(path) if module.split(".")[0] in ROOMS
     ]
     assert bare == []
+
+
+def test_every_imported_name_of_ours_is_there():
+    """Half of the imports are inside functions, and run only when a request or a command needs them."""
+    paths = {module_of(path): path for path in ALL}
+    missing = [
+        (name_of(path), name)
+        for path in ALL
+        for name in imports(path)
+        if name not in paths
+        and (defining := paths.get(name.rpartition(".")[0])) is not None
+        and name.rpartition(".")[2] not in names_in(defining)
+    ]
+    assert missing == []
 
 
 def test_the_product_does_not_import_its_tests():

@@ -188,8 +188,7 @@ class Notifier:
     def _what_helps(self, change: EpisodeChange) -> WhatHelps | None:
         """The best recommendation; None where there is none in time."""
         from throttlescope.app.incident.advice import advice_within
-        from throttlescope.app.incident.computed import HISTORY, TARGET
-        from throttlescope.app.services.whatif.replay import Question
+        from throttlescope.app.services.whatif.replay import HISTORY, TARGET, Question
 
         most_s = self.settings.advice_within / SECOND_MS
         row = change.episode
