@@ -283,7 +283,7 @@ JUDGES = (
             Finding(
                 "Second reading: evidence says that the backlog does not grow next to a number above 0, and that a limiter throttled fewer reads than one that binds next to a rate "
                 "above its threshold.",
-                "the first has new words, the second is open",
+                "the first has new words, 059b901d says the second in new words",
             ),
         ),
         missing="no program: three tasks with a clock, for somebody who has read the README alone",
