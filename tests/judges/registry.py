@@ -278,7 +278,7 @@ JUDGES = (
             ),
             Finding(
                 "Second reading: an episode of a quarter of an hour has no cause that lasts, and says unknown, where verdicts name two causes of four minutes each.",
-                "open",
+                "open: an unknown window that comes first stays the cause until two windows that do not overlap name the same one",
             ),
             Finding(
                 "Second reading: evidence says that the backlog does not grow next to a number above 0, and that a limiter throttled fewer reads than one that binds next to a rate "
