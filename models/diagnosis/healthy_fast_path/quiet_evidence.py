@@ -288,6 +288,7 @@ def _counters(quiet: _QuietWindows) -> list[_Rows]:
                 reading.period_s[at],
                 reading.used_up[at],
                 reading.sparse[at],
+                per_s >= reading.wanted_per_s[at],
                 reading.informative[at],
                 limited,
                 reading.old[at] & reading.observed[at],

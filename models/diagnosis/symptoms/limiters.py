@@ -16,8 +16,8 @@ LIMITS_FAR = SymptomKind("limits_far", ("no_limit", "not_known", "used_most"), "
 THROTTLE_EVENTS = SymptomKind(
     "throttle_events",
     (
-        "no_counters", "none", "none_of_limiter", "sparse", "every_period", "often_every_period", "as_if_exhausted",
-        "every_read", "limit_old", "batch_not_read", "limit_not_read",
+        "no_counters", "none", "none_of_limiter", "sparse", "in_bursts", "every_period", "often_every_period",
+        "as_if_exhausted", "every_read", "limit_old", "batch_not_read", "limit_not_read",
     ),
     "events/s",
 )  # fmt: skip
@@ -111,7 +111,9 @@ def events_finding(limiter: LimiterReading) -> Message:
 def _meaning(limiter: LimiterReading) -> str:
     """What a limiter's events show: one of the situations of ``throttle_events``."""
     if limiter.activity == "sparse":
-        return "sparse"
+        # As many as of a limiter that binds, but not spread over the window as its are.
+        enough = limiter.events_per_s is not None and limiter.events_per_s >= limiter.wanted_per_s
+        return "in_bursts" if enough else "sparse"
     if limiter.informative:
         if limiter.zone not in ("at", "near"):
             return "as_if_exhausted"

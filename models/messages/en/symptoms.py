@@ -282,6 +282,10 @@ SENTENCES = {
     "symptom.throttle_events.sparse": (
         "The {level} {kind} limit throttled {events:number} reads ({rate:number}/s), fewer than a limiter that binds."
     ),
+    "symptom.throttle_events.in_bursts": (
+        "The {level} {kind} limit throttled {events:number} reads ({rate:number}/s), in too few of the scrape intervals: a "
+        "limiter that binds throttles reads in nearly every one."
+    ),
     "symptom.throttle_events.every_period": (
         "The {level} {kind} limit throttled {events:number} reads ({rate:number}/s), about one per period: it is exhausted in "
         "every period."

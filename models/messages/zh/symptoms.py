@@ -168,6 +168,9 @@ SENTENCES = {
     "symptom.throttle_events.none": "没有读取被任何限流器限流。",
     "symptom.throttle_events.none_of_limiter": "{level}{kind}限流没有使任何读取被限流。",
     "symptom.throttle_events.sparse": "{level}{kind}限流使 {events:number} 次读取被限流（{rate:number}/s），少于真正起限制作用的限流器。",
+    "symptom.throttle_events.in_bursts": (
+        "{level}{kind}限流使 {events:number} 次读取被限流（{rate:number}/s），但只出现在过少的抓取间隔中：真正起限制作用的限流器几乎在每个抓取间隔都会限流读取。"
+    ),
     "symptom.throttle_events.every_period": (
         "{level}{kind}限流使 {events:number} 次读取被限流（{rate:number}/s），约每个周期一次：每个周期的配额都用尽了。"
     ),

@@ -7,6 +7,7 @@ import pytest
 from tests.models.diagnosis.scenes import scene
 from throttlescope.ingest.contracts.vocabulary import LIMITERS
 from throttlescope.models.diagnosis.limiters import read_limiter, read_limiters
+from throttlescope.models.diagnosis.symptoms.limiters import events_finding
 
 
 def reading(name: str = "subscription.msg", **changes):
@@ -145,3 +146,16 @@ def test_relative_limit_adds_publish_rate():
         "broker.msg", in_rate=900.0, relative=True, limits={"broker.msg": {"limit": 100, "rho": 0.9}}
     )
     assert broker.rho == pytest.approx(0.9)
+
+
+@pytest.mark.parametrize(
+    ("events", "duty", "situation"),
+    [
+        (0.03, 0.3, "sparse"),
+        (1.0, 0.5, "in_bursts"),  # above the threshold, but only half of the time
+    ],
+)
+def test_events_say_why_they_are_sparse(events, duty, situation):
+    read = of(limit=500, rho=0.98, events=events, duty=duty)
+    assert read.activity == "sparse"
+    assert events_finding(read).key == f"symptom.throttle_events.{situation}"

@@ -31,7 +31,7 @@ _LIMIT, _OF_LIMIT = "**", {"level", "kind", "limit"}
 _QUEUES = ("consumer_queue_full", "consumer_queue_empty")
 #: Situations of ``throttle_events`` with events, one for each thing that they can show.
 EVENT_MEANINGS = (
-    "sparse", "every_period", "often_every_period", "as_if_exhausted", "every_read", "limit_old", "batch_not_read",
+    "sparse", "in_bursts", "every_period", "often_every_period", "as_if_exhausted", "every_read", "limit_old", "batch_not_read",
     "limit_not_read",
 )  # fmt: skip
 
