@@ -14,9 +14,12 @@ from dash.development.base_component import Component
 
 #: Elements without behaviour, by their names in ``dash.html``; addresses are cleaned as Dash does.
 _ELEMENTS = frozenset(
-    "A Abbr B Bdi Br Button Caption Code Dd Details Div Dl Dt Em Figcaption Figure H1 H2 H3 H4 Hr I Img Kbd Li Nav Ol P Pre S Samp "
-    "Section Small Span Strong Sub Summary Sup Table Tbody Td Tfoot Th Thead Time Tr Ul".split()
-)
+    [
+        *("A", "Abbr", "B", "Bdi", "Br", "Button", "Caption", "Code", "Dd", "Details", "Div", "Dl", "Dt", "Em", "Figcaption", "Figure"),
+        *("H1", "H2", "H3", "H4", "Hr", "I", "Img", "Kbd", "Li", "Nav", "Ol", "P", "Pre", "S", "Samp", "Section", "Small", "Span"),
+        *("Strong", "Sub", "Summary", "Sup", "Table", "Tbody", "Td", "Tfoot", "Th", "Thead", "Time", "Tr", "Ul"),
+    ]
+)  # fmt: skip
 #: What a link to another page may have here; with anything else it stays a component.
 _LINK = frozenset({"children", "href", "className", "title", "style"})
 _LINK_TAG = "Link"
