@@ -7,8 +7,8 @@ with its own reader; any of them can answer any request.
 from __future__ import annotations
 
 import socket
-from collections.abc import Collection
-from functools import partial
+from collections.abc import Callable, Collection
+from functools import partial, wraps
 from pathlib import Path
 
 from dash import ClientsideFunction, Dash, Input, Output, State
@@ -35,6 +35,7 @@ from throttlescope.app.services.whatif import warm
 from throttlescope.app.web import request_language, warm_pages
 from throttlescope.app.web.components.index_page import first_frame
 from throttlescope.app.web.components.shell import explained, not_found, shell
+from throttlescope.app.web.components.static_parts import with_static_parts
 from throttlescope.app.web.data.promql import PROMQL_ACCESS, PromqlAccess
 from throttlescope.app.web.data.reader import LakeReader
 from throttlescope.app.web.live import Live
@@ -62,7 +63,20 @@ _PAGE = """<!DOCTYPE html>
 
 
 class LocalizedDash(Dash):
-    """A Dash application whose index page is in the language of the request."""
+    """A Dash application whose index page is in the language of the request, and whose callbacks send few components."""
+
+    def callback(self, *arguments, **options):
+        register = super().callback(*arguments, **options)
+
+        def decorate(build: Callable) -> Callable:
+            @wraps(build)
+            def sent(*values):
+                return with_static_parts(build(*values))
+
+            register(sent)
+            return build
+
+        return decorate
 
     def interpolate_index(self, **parts: str) -> str:
         page = super().interpolate_index(**parts).replace("LANGUAGE", HTML_CODES[current()], 1)

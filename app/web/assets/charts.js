@@ -150,18 +150,16 @@
     })();
   }
 
-  // Plotly's script is the largest of all and comes with the first chart: loaded before, while somebody reads a page without one, and not
-  // in the moment in which that page itself is made.
+  // Plotly's script is the largest of all and comes with the first chart: fetched before, while somebody reads a page without one, and not in
+  // the moment in which that page itself is made. It is not run before there is a chart: that blocks the page for a moment.
   const LATER_MS = 2500;
-  const idle = window.requestIdleCallback || ((act) => act());
-  window.addEventListener("load", () => window.setTimeout(() => idle(loadPlotly), LATER_MS));
+  window.addEventListener("load", () => window.setTimeout(fetchPlotly, LATER_MS));
 
-  function loadPlotly() {
+  function fetchPlotly() {
     const src = window._dashPlotlyJSURL;
     // A page with a chart has loaded it already.
-    if (!src || window.Plotly || document.querySelector('.dash-graph, script[src="' + CSS.escape(src) + '"]')) {
-      return;
+    if (src && !window.Plotly && !document.querySelector(".dash-graph")) {
+      document.head.appendChild(Object.assign(document.createElement("link"), { rel: "prefetch", as: "script", href: src }));
     }
-    document.head.appendChild(Object.assign(document.createElement("script"), { src: src, async: true }));
   }
 })();

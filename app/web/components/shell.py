@@ -148,9 +148,9 @@ def keys_help() -> html.Dialog:
     )
 
 
-def skeleton(*, answer: bool = True, chart: bool = True) -> html.Div:
+def skeleton(*, answer: bool = True, answer_px: int = 150, chart: bool = True) -> html.Div:
     """Grey bars in the place of what is being read."""
-    bars = [dmc.Skeleton(height=36, mb="md"), dmc.Skeleton(height=150, mb="md")] if answer else []
+    bars = [dmc.Skeleton(height=36, mb="md"), dmc.Skeleton(height=answer_px, mb="md")] if answer else []
     return html.Div(
         [*bars, *([dmc.Skeleton(height=320)] if chart else [])],
         className="page-skeleton",

@@ -11,6 +11,7 @@ from throttlescope.app.presentation.causes import CAUSES
 from throttlescope.app.presentation.figures.calibration import calibration_figure
 from throttlescope.app.presentation.figures.chart import graph_config
 from throttlescope.app.presentation.figures.confusion import confusion_figure
+from throttlescope.app.web.components.chart_place import ChartPlace
 from throttlescope.app.web.components.parts import cause_badge, plain_table, save_buttons, section
 from throttlescope.app.web.pages.accuracy import figure_text
 from throttlescope.models.evaluation.calibration import bin_labels
@@ -48,7 +49,7 @@ def confusion_matrix(part: dict[str, Any]) -> html.Section:
         sentence("accuracy.matrix.title"),
         [
             html.Div(
-                graph,
+                ChartPlace(graph),
                 className="matrix-box",
                 tabIndex=0,
                 role="region",
@@ -99,9 +100,11 @@ def calibration(part: dict[str, Any]) -> html.Section:
         [
             html.Div(
                 [
-                    dcc.Graph(
-                        id="method-calibration", figure=figure, config=graph_config(displayModeBar=False),
-                        style={"height": figure.layout.height},
+                    ChartPlace(
+                        dcc.Graph(
+                            id="method-calibration", figure=figure, config=graph_config(displayModeBar=False),
+                            style={"height": figure.layout.height},
+                        )
                     ),
                     plain_table((sentence("label.windows_of"), sentence("label.stated"), sentence("label.right")), rows),
                 ],

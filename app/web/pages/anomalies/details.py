@@ -12,6 +12,7 @@ from throttlescope.app.presentation.figures.anomaly import anomaly_figure
 from throttlescope.app.presentation.figures.chart import graph_config
 from throttlescope.app.web.address.anomalies import AnomaliesAddress
 from throttlescope.app.web.components.chart_key import PageKey
+from throttlescope.app.web.components.chart_place import ChartPlace
 from throttlescope.app.web.components.parts import cause_badge, hostile, save_buttons, section
 from throttlescope.app.web.components.sentence_parts import sentence_parts
 from throttlescope.app.web.components.shell import panel
@@ -95,7 +96,7 @@ def _chart(row: dict, minutes: pd.DataFrame, found: UsualBand | None):
         config=graph_config(toImageButtonOptions={"filename": "throttlescope-anomaly"}),
         style={"height": figure.layout.height},
     )
-    return html.Div([*words, graph])
+    return html.Div([*words, ChartPlace(graph)])
 
 
 def _column(minutes: pd.DataFrame, signal: str) -> pd.Series:

@@ -10,6 +10,7 @@ from throttlescope.app.presentation import figures
 from throttlescope.app.presentation import format as fmt
 from throttlescope.app.presentation.causes import CAUSES, ORDER
 from throttlescope.app.presentation.figures.chart import graph_config
+from throttlescope.app.web.components.chart_place import ChartPlace
 from throttlescope.app.web.components.parts import plain_table, save_buttons, section
 from throttlescope.app.web.data.overview import Overview
 from throttlescope.app.web.data.timeline import Bin
@@ -47,7 +48,10 @@ def over_time(view: Overview) -> html.Section:
         style={"height": figure.layout.height},
     )
     return section(
-        title, [_legend(view, words), graph, _numbers(view, words)], note=note, tools=save_buttons("causes")
+        title,
+        [_legend(view, words), ChartPlace(graph), _numbers(view, words)],
+        note=note,
+        tools=save_buttons("causes"),
     )
 
 

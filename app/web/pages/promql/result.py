@@ -10,6 +10,7 @@ from throttlescope.app.presentation import format as fmt
 from throttlescope.app.presentation.figures.chart import graph_config
 from throttlescope.app.presentation.figures.series import MOST_LINES, Drawn, look, series_figure
 from throttlescope.app.services.promql.answer_table import SUMMED_UP, Line, answer_table, readable
+from throttlescope.app.web.components.chart_place import ChartPlace
 from throttlescope.app.web.components.grid import NONE
 from throttlescope.app.web.components.parts import hostile, plain_table, save_buttons
 from throttlescope.app.web.components.shell import panel
@@ -101,11 +102,13 @@ def graph(view: QueryView) -> list:
         html.Div(
             [
                 save_buttons("promql"),
-                dcc.Graph(
-                    id="promql-graph",
-                    figure=figure,
-                    config=graph_config(toImageButtonOptions={"filename": "throttlescope-promql"}),
-                    style={"height": figure.layout.height},
+                ChartPlace(
+                    dcc.Graph(
+                        id="promql-graph",
+                        figure=figure,
+                        config=graph_config(toImageButtonOptions={"filename": "throttlescope-promql"}),
+                        style={"height": figure.layout.height},
+                    )
                 ),
             ],
             className="chart-box",

@@ -9,6 +9,7 @@ from throttlescope.app.presentation import format as fmt
 from throttlescope.app.presentation.causes import LIMIT
 from throttlescope.app.presentation.figures.chart import graph_config
 from throttlescope.app.presentation.figures.lanes import BANDS, Lane, band_words, owner_words
+from throttlescope.app.web.components.chart_place import ChartPlace
 from throttlescope.app.web.components.grid import NONE
 from throttlescope.app.web.components.parts import plain_table, save_buttons, section
 from throttlescope.app.web.components.shell import panel
@@ -32,7 +33,7 @@ def heat(view: RollupView) -> html.Section:
     )
     return section(
         title,
-        [_key(), graph, _numbers(lanes.lanes, lanes.step_ms, view.start_ms)],
+        [_key(), ChartPlace(graph), _numbers(lanes.lanes, lanes.step_ms, view.start_ms)],
         note=_note(lanes),
         tools=save_buttons("limits"),
     )

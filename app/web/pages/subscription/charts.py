@@ -13,6 +13,7 @@ from throttlescope.app.presentation.figures.events import is_thinned
 from throttlescope.app.presentation.limits import is_relative
 from throttlescope.app.presentation.unmeasured_zeros import is_measured
 from throttlescope.app.web.components.chart_key import PageKey
+from throttlescope.app.web.components.chart_place import ChartPlace
 from throttlescope.app.web.components.parts import save_buttons, section
 from throttlescope.app.web.components.shell import panel
 from throttlescope.app.web.pages.subscription.content import ChartedWindow
@@ -116,7 +117,7 @@ def _chart(key: PageKey, name: str, title: str, figure, note: str | None = None)
         config=graph_config(toImageButtonOptions={"filename": f"throttlescope-{name}"}),
         style={"height": figure.layout.height},
     )
-    return section(title, [*words, graph], note=note, tools=save_buttons(name))
+    return section(title, [*words, ChartPlace(graph)], note=note, tools=save_buttons(name))
 
 
 def _rates_note(minutes: pd.DataFrame) -> str:

@@ -40,13 +40,15 @@ from throttlescope.ingest.core.subscription_name import remote_cluster
 from throttlescope.models.messages.catalogue import sentence
 
 TITLE = "Subscription"
+#: About the height of an answer: what is below it does not move much when it comes.
+_ANSWER_PX = 374
 
 
 def layout(_address: SubscriptionAddress | None, _query: str | None) -> html.Div:
     """The frame of the page: its parts are filled by callbacks, the answer first."""
     return html.Div(
         [
-            html.Div(skeleton(chart=False), id="subscription-content"),
+            html.Div(skeleton(answer_px=_ANSWER_PX, chart=False), id="subscription-content"),
             html.Div(skeleton(answer=False), id="subscription-body"),
             html.Div(id="subscription-more", className="more"),
             html.Div(id="subscription-below"),

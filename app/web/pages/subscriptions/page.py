@@ -25,6 +25,8 @@ from throttlescope.app.web.pages.subscriptions.summary import cards, exports, st
 from throttlescope.models.messages.catalogue import sentence
 
 TITLE = "Subscriptions"
+#: Two rows of cards, as wide screens show them.
+_CARDS_PX = 131
 
 _INPUTS = AddressInputs("subscriptions", SubscriptionsAddress, ("search", "clusters"))
 
@@ -41,7 +43,7 @@ def layout(address: SubscriptionsAddress | None, query: str | None) -> html.Div:
                 ],
                 className="page-head",
             ),
-            html.Div(dmc.Skeleton(height=64), id="subscriptions-cards"),
+            html.Div(dmc.Skeleton(height=_CARDS_PX), id="subscriptions-cards"),
             html.Div(
                 [
                     html.Div(id="subscriptions-view", className="views"),

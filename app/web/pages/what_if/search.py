@@ -13,6 +13,7 @@ from throttlescope.app.services.whatif.scales import scales
 from throttlescope.app.services.whatif.search import ANY, EXACT
 from throttlescope.app.web.address.what_if import WhatIfAddress
 from throttlescope.app.web.components.chart_key import PageKey
+from throttlescope.app.web.components.chart_place import ChartPlace
 from throttlescope.app.web.components.parts import hostile_sentence, plain_table, save_buttons, section
 from throttlescope.app.web.components.shell import panel
 from throttlescope.app.web.data.what_if import LabWindow
@@ -139,7 +140,7 @@ def _sweep(title: str, document: dict) -> html.Div:
             html.P([html.Span(f"{title} ", className="quiet"), *answer]),
             save_buttons("what-if-sweep"),
             *words,
-            graph,
+            ChartPlace(graph),
         ],
         className="chart-box",
     )

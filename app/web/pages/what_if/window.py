@@ -9,6 +9,7 @@ from throttlescope.app.presentation.links.paths import WHAT_IF_PATH
 from throttlescope.app.presentation.links.subscription import SubscriptionAddress
 from throttlescope.app.services.whatif.scales import scales
 from throttlescope.app.web.address.what_if import WhatIfAddress
+from throttlescope.app.web.components.chart_place import ChartPlace
 from throttlescope.app.web.components.parts import hostile, identity, save_buttons, section
 from throttlescope.app.web.components.shell import skeleton
 from throttlescope.app.web.data.what_if import LabWindow
@@ -46,7 +47,7 @@ def place(address: WhatIfAddress, window: LabWindow) -> html.Div:
                             html.Div(id="what-if-said", className="what-if-said"),
                             section(
                                 sentence("label.backlog_title"),
-                                [graph],
+                                [ChartPlace(graph)],
                                 note=sentence("what_if_page.backlog.note"),
                                 tools=save_buttons("what-if"),
                             ),
