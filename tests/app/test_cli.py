@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pyarrow as pa
 import pytest
@@ -321,8 +322,13 @@ def test_serve_answers_until_ctrl_c(lake):
         "--port",
         str(port),
     ]
+    # Nothing of the real home is seen but the cache: without it the server would compile the simulator, for a minute and behind its own end.
+    cache = os.environ.get("XDG_CACHE_HOME", str(Path.home() / ".cache"))
     process = subprocess.Popen(
-        command, stderr=subprocess.PIPE, text=True, env=os.environ | {"HOME": lake.root}
+        command,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=os.environ | {"HOME": lake.root, "XDG_CACHE_HOME": cache},
     )
     try:
         import requests
