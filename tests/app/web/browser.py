@@ -93,7 +93,9 @@ def is_settled(page) -> None:
         """() => {
             // What is hidden is not drawn.
             const all = (what) => [...document.querySelectorAll(what)].filter((one) => one.getClientRects().length);
-            return !document.querySelector('.page-skeleton, [data-dash-is-loading="true"]')
+            // Before Dash has made the page, there is nothing that could be read or drawn.
+            return document.querySelector('#page')
+                && !document.querySelector('.page-skeleton, [data-dash-is-loading="true"]')
                 && all('.dash-graph').every((graph) => graph.querySelector('.js-plotly-plot .main-svg'))
                 && all('.ag-header-row').every((row) => row.children.length);
         }"""
