@@ -226,8 +226,9 @@ class Follower:
         for hour_ms in range(block_start(before_ms), until_ms, BLOCK_MS):
             if now_ms < hour_ms + BLOCK_MS + CLOSED_MS:
                 self._young.add(hour_ms)
-        self._newest_sample_ms |= self.recent.newest_ms()
-        clusters = sorted(self.recent.newest_ms())
+        newest_ms = self.recent.newest_ms()
+        self._newest_sample_ms |= newest_ms
+        clusters = sorted(newest_ms)
         if not self._looked_back:
             # What a rate looks back to from the first hour is what a run finds in the lake.
             load_hour(self.lake, self.recent, clusters, self.first_ms - BLOCK_MS)

@@ -57,7 +57,7 @@ def admit_hosts(server: Flask, host: str, external_hosts: Collection[str]) -> No
         try:
             address = ipaddress.ip_address(name)
         except ValueError:
-            # ".scope.example" means the names below scope.example, and for itself.
+            # ".scope.example" means the names below scope.example, and scope.example itself.
             parts = name.split(".")
             return name in names or any(f".{'.'.join(parts[i:])}" in names for i in range(len(parts)))
         return address.is_loopback or not on_loopback
