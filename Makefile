@@ -62,19 +62,20 @@ PART = part() { $(BIN)/python -m pytest -q --durations=12 --dist loadfile --no-l
 	export THROTTLESCOPE_REQUIRE="$(THROTTLESCOPE_REQUIRE)"
 
 # What a half prints is shown when it is done. Brokers mostly wait, and what they measure is timed: they go first, with priority,
-# and by loadscope, which is by file too, but does not bring files that use Spark together (tests/conftest.py).
+# and by loadscope, which is by file too, but does not bring files that use Spark together (tests/conftest.py). A broker here lives for a minute or two, so that
+# the JIT's second stage costs more than it gives: a third of the processor time of two small clusters.
 # What takes most of a core by itself (a browser, Airflow, a cluster) comes after them, three files at a time: their pages and tasks wait as well.
 test-heavy: setup ## the half of `make test` that starts brokers, then a browser, Airflow and a Spark cluster
 	@$(PART); log=$$(mktemp); failed=0; \
-		part -n 4 --dist loadscope -m "broker and not study" $$(marked broker) > $$log 2>&1 || failed=1; \
+		JDK_JAVA_OPTIONS=-XX:TieredStopAtLevel=1 part -n 4 --dist loadscope -m "broker and not study" $$(marked broker) > $$log 2>&1 || failed=1; \
 		renice -n 10 -p $$$$ > /dev/null; \
 		part -n 3 -m "($(HEAVY)) and not broker and not study" $$(marked 'browser|airflow|cluster') >> $$log 2>&1 || failed=1; \
 		cat $$log; rm -f $$log; exit $$failed
 
-# Four files at a time, in the order of their folders: by default files of few tests, which are the long ones, would come last.
+# Three files at a time, in the order of their folders: by default files of few tests, which are the long ones, would come last.
 test-light: setup ## the other half of `make test`
 	@$(PART); renice -n 10 -p $$$$ > /dev/null; \
-		part -n 4 -m "not (broker or $(HEAVY)) and not study"
+		part -n 3 -m "not (broker or $(HEAVY)) and not study"
 
 # One after another: each of them starts clusters, brokers or whole runs, and some are timed.
 test-long: setup parts airflow-env ## the proofs that take minutes each, about two hours: clusters, kills, full disks, brokers of other versions

@@ -62,7 +62,7 @@ _PAGE = """<!DOCTYPE html>
 </html>"""
 
 
-class LocalizedDash(Dash):
+class PagesDash(Dash):
     """A Dash application whose index page is in the language of the request, and whose callbacks send few components."""
 
     def callback(self, *arguments, **options):
@@ -119,7 +119,7 @@ def create_app(
         every other one, once it was read.
     """
     here = Path(web.__file__).parent
-    app = LocalizedDash(
+    app = PagesDash(
         __name__,
         # Flask cannot find its folders below a namespace package, so they are given.
         server=Flask(__name__, root_path=str(here), instance_path=str(here), static_folder=None),

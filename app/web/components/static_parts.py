@@ -27,44 +27,42 @@ _LINK_TAG = "Link"
 
 def with_static_parts(value: Any) -> Any:
     """What a callback returns, with its largest parts without behaviour as one component each."""
+    return _sent_and_part(value)[0]
+
+
+def _sent_and_part(value: Any) -> tuple[Any, Any]:
+    """What is sent for a value where a component surrounds it, and its part where plain elements do; None where something in it has to stay a component.
+
+    From the leaves up, so that each node is looked at once, however deep the one with behaviour is.
+    """
+    if isinstance(value, str | int | float):
+        return value, value
     if isinstance(value, list | tuple):
-        return [with_static_parts(one) for one in value]
+        return [with_static_parts(one) for one in value], None
     if not isinstance(value, Component):
-        return value
-    part = _part(value)
-    if part is not None:
-        return {"namespace": "throttlescope", "type": "StaticPart", "props": {"part": part}}
+        return value, None
     children = getattr(value, "children", None)
+    several = isinstance(children, list | tuple)
+    built = [_sent_and_part(child) for child in (children if several else (children,)) if child is not None]
+    element = _element(value)
+    if element is not None and all(part is not None for _, part in built):
+        element += (part for _, part in built)
+        return {"namespace": "throttlescope", "type": "StaticPart", "props": {"part": element}}, element
     if not isinstance(children, list | tuple | Component):
-        return value
+        return value, None
     # Not changed in place: the tree may be kept by who built it.
     value = copy.copy(value)
-    value.children = with_static_parts(children)
-    return value
+    value.children = [sent for sent, _ in built] if several else built[0][0]
+    return value, None
 
 
-def _part(value: Any) -> Any:
-    """``[tag, attributes, child, ...]`` of an element, a text or number as it is; None where something in it has to stay a component."""
-    if isinstance(value, str | int | float):
-        return value
-    if not isinstance(value, Component):
+def _element(value: Component) -> list[Any] | None:
+    """``[tag, attributes]`` of a component without behaviour."""
+    is_link = isinstance(value, dcc.Link)
+    if not is_link and (value._namespace != "dash_html_components" or value._type not in _ELEMENTS):
         return None
     props = value.to_plotly_json()["props"]
-    if isinstance(value, dcc.Link):
-        tag, is_static = _LINK_TAG, props.keys() <= _LINK
-    else:
-        tag = value._type.lower()
-        is_static = value._namespace == "dash_html_components" and value._type in _ELEMENTS
-        is_static = is_static and not props.keys() & {"id", "n_clicks"}
-    if not is_static:
+    if not props.keys() <= _LINK if is_link else props.keys() & {"id", "n_clicks"}:
         return None
-    children = props.pop("children", None)
-    parts = [tag, props]
-    for child in children if isinstance(children, list | tuple) else (children,):
-        if child is None:
-            continue
-        part = _part(child)
-        if part is None:
-            return None
-        parts.append(part)
-    return parts
+    props.pop("children", None)
+    return [_LINK_TAG if is_link else value._type.lower(), props]
