@@ -72,7 +72,7 @@ test-heavy: setup ## the half of `make test` that starts brokers, then a browser
 		part -n 3 -m "($(HEAVY)) and not broker and not study" $$(marked 'browser|airflow|cluster') >> $$log 2>&1 || failed=1; \
 		cat $$log; rm -f $$log; exit $$failed
 
-# Three files at a time, in the order of their folders: by default files of few tests, which are the long ones, would come last.
+# Three files at a time, those that wait for servers first (tests/conftest.py): by default files of few tests, which are the long ones, would come last.
 test-light: setup ## the other half of `make test`
 	@$(PART); renice -n 10 -p $$$$ > /dev/null; \
 		part -n 3 -m "not (broker or $(HEAVY)) and not study"

@@ -37,6 +37,9 @@ os.environ.setdefault("SPARK_SUBMIT_OPTS", ONE_JIT_STAGE)
 #: Markers whose tests may not be skipped, from $THROTTLESCOPE_REQUIRE: ``broker,prometheus,browser,airflow,cluster,store``.
 REQUIRED = frozenset(filter(None, os.environ.get("THROTTLESCOPE_REQUIRE", "").split(",")))
 
+#: Markers of tests that start servers or whole commands, and wait for them.
+WAITING = ("spark", "prometheus", "store", "long")
+
 
 @pytest.fixture(scope="session")
 def _spark_session():
@@ -78,6 +81,13 @@ def pytest_collection_modifyitems(config, items):
             item.add_marker("spark")
     if EXAMPLES_SHARE < 1:
         _leave_out_sampled_cases(config, items)
+    _put_waiting_files_first(items)
+
+
+def _put_waiting_files_first(items):
+    """Files with servers, whose workers wait for seconds, before those that only compute: at the end of a run each worker then has something to do."""
+    waiting = {item.path for item in items if any(item.get_closest_marker(name) for name in WAITING)}
+    items.sort(key=lambda item: item.path not in waiting)
 
 
 def _leave_out_sampled_cases(config, items):

@@ -113,6 +113,7 @@ def test_another_java_has_another_archive(monkeypatch, tmp_path):
 
 
 @pytest.mark.spark
+@pytest.mark.study
 def test_damaged_java_archive_is_skipped(monkeypatch):
     file = archive_file(find_java())
     file.write_bytes(b"no archive at all" * 1000)

@@ -101,6 +101,7 @@ session.stop()
 """
 
 
+@pytest.mark.study
 def test_no_secret_is_in_sparks_event_log(object_store, lakes, tmp_path):
     """It holds settings, properties, plans and what was sent along with tasks, and often goes to a server that many read."""
     events = tmp_path / "events"

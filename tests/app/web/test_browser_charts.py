@@ -51,7 +51,7 @@ FAULTS = """() => {
 }"""
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("name", list(PAGES))
 def test_chart_texts_cover_nothing(monitored, name):
     page = monitored.page
