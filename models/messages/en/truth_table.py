@@ -20,11 +20,11 @@ SENTENCES = {
     "truth_table.far.any.empty": "the consumers have spare capacity and no limit is near: neither side explains the backlog",
     "truth_table.far.any.any": "far from every limit; how full the queues are is not clear",
     "truth_table.at.sparse.full": (
-        "the consumers are at their capacity near the limit; the limiter throttles a read only now and then"
+        "the consumers are at their capacity near the limit; the limiter throttles reads only some of the time"
     ),
-    "truth_table.at.sparse.any": "the limit is used up, but fewer reads were throttled than by a limiter that binds",
-    "truth_table.any.sparse.full": "too few reads were throttled, and the broker waits",
-    "truth_table.any.sparse.any": "too few reads were throttled to limit a subscription",
+    "truth_table.at.sparse.any": "the limit is used up, but reads were not throttled as steadily as by a limiter that binds",
+    "truth_table.any.sparse.full": "reads were throttled too seldom or too briefly to explain it, and the broker waits",
+    "truth_table.any.sparse.any": "reads were throttled too seldom or too briefly to limit a subscription",
     "truth_table.at.continuous+ticking.full": (
         "the limit is used up and the consumers are at their capacity too: lifting one alone changes little"
     ),

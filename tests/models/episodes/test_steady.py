@@ -28,12 +28,13 @@ def labels(letters, **grid):
     [
         ("TTTT", "TTTT"),
         ("TTuTT", "TTTTT"),  # a single unknown cuts nothing
-        ("TTuuT", "TTuuu"),  # two do
+        ("TTuuTS", "TTuuTT"),  # two do, and then the next cause counts at once
+        ("uSTSTu", "uSSSSS"),  # a backlog that begins with unknown gets the first cause that is named
         ("TTSTT", "TTTTT"),  # nor does any other single window
         ("TTSSS", "TTSSS"),  # two in a row replace, from the first of them
         ("TTSuS", "TTSSS"),  # and two of three
         ("TTSTSTST", "TTTTTTTT"),  # verdicts that alternate stay with what was first
-        ("TTSuuS", "TTSuuu".replace("S", "T")),  # too far apart; two unknowns come first
+        ("TTSuuS", "TTTuuS"),  # too far apart; two unknowns come first
         ("TTPP", "TTPP"),  # another limiter is a change
         ("hTTTTh", "hTTTTT"),
         ("S", "S"),
