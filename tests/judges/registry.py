@@ -278,12 +278,12 @@ JUDGES = (
             ),
             Finding(
                 "Second reading: an episode of a quarter of an hour has no cause that lasts, and says unknown, where verdicts name two causes of four minutes each.",
-                "open: an unknown window that comes first stays the cause until two windows that do not overlap name the same one",
+                "165ec08a: unknown defends nothing, the first cause that is named after it counts at once",
             ),
             Finding(
                 "Second reading: evidence says that the backlog does not grow next to a number above 0, and that a limiter throttled fewer reads than one that binds next to a rate "
                 "above its threshold.",
-                "the first has new words, 059b901d says the second in new words",
+                "the first has new words, 059b901d and 165ec08a say the second in new words, in the evidence and in the reason",
             ),
         ),
         missing="no program: three tasks with a clock, for somebody who has read the README alone",

@@ -52,6 +52,11 @@ def test_sliding_and_tiling_windows_need_equal_time():
     assert labels("TTTTTT" + "SSSSSS", every=1) == "TTTTTTSSSSSS"
 
 
+def test_short_backlog_has_first_named_cause():
+    """Two causes of four minutes each, neither of which two windows apart agree on."""
+    assert labels("u" + "SSSS" + "TTTT", every=1) == "u" + "S" * 8
+
+
 @given(st.text("TSPhu ", min_size=1, max_size=40))
 def test_labels_are_those_of_the_twin(letters):
     found = spells(verdicts(letters), DAY, DAY + DAY_MS)
