@@ -3,8 +3,7 @@
 A cause with its limiter replaces the one before when two windows that do not overlap name it within three windows' time, and none
 between them names the one before; it then counts from the first of the two. So a single window of anything, ``unknown`` included,
 cuts nothing, and verdicts that alternate stay with what was first. (Two of the last three windows alone would not do: of
-verdicts that alternate, every window completes two of three.) ``unknown`` defends nothing: the first cause that is named after it
-counts at once, as does the next verdict after a longer hole.
+verdicts that alternate, every window completes two of three.) After a longer hole in the verdicts the next one counts at once.
 """
 
 from __future__ import annotations
@@ -81,7 +80,7 @@ def steady(found: Sequence[Spell], before: tuple[SteadyCause, int] | None = None
     for i, spell in enumerate(found):
         length_ms = spell.window_end_ms - spell.window_start_ms
         within_ms = int(t.REPLACE_WITHIN_WINDOWS * length_ms)
-        if now is None or now.cause == "unknown" or spell.start_ms - until_ms > within_ms:
+        if now is None or spell.start_ms - until_ms > within_ms:
             now, named = spell.blamed, {}
         until_ms = spell.end_ms
         labels.append(now)

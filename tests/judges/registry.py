@@ -278,7 +278,8 @@ JUDGES = (
             ),
             Finding(
                 "Second reading: an episode of a quarter of an hour has no cause that lasts, and says unknown, where verdicts name two causes of four minutes each.",
-                "165ec08a: unknown defends nothing, the first cause that is named after it counts at once",
+                "left as it is: an unknown window that comes first stays the cause until two windows that do not overlap name the same one. Without this the first of the two causes "
+                "was named for the whole time, although a limiter held the subscription for the longer half (tried in 165ec08a): unknown is better than the wrong side",
             ),
             Finding(
                 "Second reading: evidence says that the backlog does not grow next to a number above 0, and that a limiter throttled fewer reads than one that binds next to a rate "

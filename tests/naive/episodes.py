@@ -36,7 +36,7 @@ def steady(windows, within):
     labels, begun = [], 0
     for i, (start, end, what) in enumerate(windows):
         length = end - start
-        if i == 0 or labels[-1].cause == "unknown" or start - windows[i - 1][1] > within * length:
+        if i == 0 or start - windows[i - 1][1] > within * length:
             begun = i
             labels.append(what)
             continue
