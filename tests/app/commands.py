@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 
-from typer.testing import CliRunner
+from typer import testing
 
 from throttlescope.app.cli.application import app
 from throttlescope.models.messages.language import DEFAULT_LANGUAGE, set_process_language
+
+# Typer makes all commands anew from their functions at each call, a tenth of a second; they are the same each time.
+testing._get_command = cache(testing._get_command)
 
 
 @dataclass(frozen=True)
@@ -26,7 +30,7 @@ class Outcome:
 def throttlescope(*arguments: object) -> Outcome:
     # Whoever runs the tests may have set a width; a pipe has none.
     try:
-        result = CliRunner().invoke(
+        result = testing.CliRunner().invoke(
             app, [str(argument) for argument in arguments], prog_name="throttlescope", env={"COLUMNS": None}
         )
     finally:
