@@ -35,8 +35,9 @@ _FIRST_DAY = 16
 _FIRST_MS = 1_704_067_200_000
 #: Frequencies are cycles in 100 minutes there.
 _DAILY, _WEEKLY = 100 / _DAY, 100 / (7 * _DAY)
-#: Of the daily and of the weekly wave, as shares of the level.
-_AMPLITUDE, _WEEKLY_AMPLITUDE = 0.5, 0.2
+#: GutenTAG's unit is the amplitude of the daily wave, because its noise of another variance is right only where that is 1. In it, the level
+#: (so that the wave is half of it) and the amplitude of the weekly wave.
+_LEVEL, _WEEKLY_AMPLITUDE = 2.0, 0.4
 #: Noise is that of counts, but at least this share of the level.
 _LEAST_NOISE = 0.05
 _GENERATE_S = 300
@@ -47,7 +48,7 @@ _SIGMAS = (3, 4, 5)
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of anomaly: how many minutes it lasts, and its parameters by level and direction (1 or -1)."""
+    """A kind of anomaly: how many minutes it lasts, and its parameters by the noise and direction (1 or -1)."""
 
     name: str
     minutes: int
@@ -57,34 +58,38 @@ class Kind:
 
 
 KINDS = (
-    Kind("extremum", 1, lambda _level, side: {"kind": "extremum", "min": side < 0}),
-    Kind("mean", 120, lambda level, side: {"kind": "mean", "offset": side * 0.5 * level}),
+    Kind(
+        "extremum",
+        1,
+        lambda _noise, side: {"kind": "extremum", "min": side < 0, "local": False, "context_window": 10},
+    ),
+    Kind("mean", 120, lambda _noise, side: {"kind": "mean", "offset": side * 0.5 * _LEVEL}),
     Kind(
         "amplitude",
         360,
-        lambda _level, side: {"kind": "amplitude", "amplitude_factor": 2.0 if side > 0 else 0.25},
+        lambda _noise, side: {"kind": "amplitude", "amplitude_factor": 2.0 if side > 0 else 0.25},
     ),
-    Kind("pattern", _DAY, lambda _level, _side: {"kind": "pattern", "sinusoid_k": 10.0}, from_midnight=True),
+    Kind("pattern", _DAY, lambda _noise, _side: {"kind": "pattern", "sinusoid_k": 10.0}, from_midnight=True),
     Kind(
         "pattern-shift",
         _DAY,
-        lambda _level, side: {"kind": "pattern-shift", "shift_by": side * 180, "transition_window": 240},
+        lambda _noise, side: {"kind": "pattern-shift", "shift_by": side * 180, "transition_window": 240},
         from_midnight=True,
     ),
     Kind(
         "trend",
         720,
-        lambda level, side: {
+        lambda _noise, side: {
             "kind": "trend",
-            "oscillation": {"kind": "polynomial", "polynomial": [0.0, side * 0.5 * level / 720]},
+            "oscillation": {"kind": "polynomial", "polynomial": [0.0, side * 0.5 * _LEVEL / 720]},
         },
     ),
-    Kind("variance", 360, lambda level, _side: {"kind": "variance", "variance": 3 * noise_of(level)}),
+    Kind("variance", 360, lambda noise, _side: {"kind": "variance", "variance": 3 * noise}),
     # Nothing at all, or a constant at the top of the daily wave.
     Kind(
         "platform",
         120,
-        lambda level, side: {"kind": "platform", "value": -level if side < 0 else _AMPLITUDE * level},
+        lambda _noise, side: {"kind": "platform", "value": -_LEVEL if side < 0 else 1.0},
     ),
 )
 #: Series without an anomaly are named so.
@@ -152,7 +157,11 @@ def run(series: int | None = None) -> dict:
         with np.load(out) as arrays:
             names = [name.removesuffix(".values") for name in arrays.files if name.endswith(".values")]
             played = [
-                (name, counts_of(arrays[f"{name}.values"]), labels_of(arrays[f"{name}.labels"]))
+                (
+                    name,
+                    counts_of(arrays[f"{name}.values"], float(name.split("_")[1])),
+                    labels_of(arrays[f"{name}.labels"]),
+                )
                 for name in names
             ]
     detectors: dict[str, Callable[[np.ndarray], list[Event]]] = {"ours": ours}
@@ -200,7 +209,7 @@ def configurations() -> list[dict]:
                 anomaly = {
                     "length": kind.minutes,
                     "exact-position": position,
-                    "kinds": [kind.parameters(level, side)],
+                    "kinds": [kind.parameters(noise_of(level), side)],
                 }
                 out.append(_configuration(f"{kind.name}_{level}_{seed}", level, [anomaly]))
     return out
@@ -214,13 +223,13 @@ def _configuration(name: str, level: float, anomalies: list[dict]) -> dict:
             {
                 "kind": "sine",
                 "frequency": _DAILY,
-                "amplitude": _AMPLITUDE * level,
+                "amplitude": 1.0,
                 "variance": noise_of(level),
-                "offset": level,
+                "offset": _LEVEL,
                 "trend": {
                     "kind": "sine",
                     "frequency": _WEEKLY,
-                    "amplitude": _WEEKLY_AMPLITUDE * level,
+                    "amplitude": _WEEKLY_AMPLITUDE,
                 },
             }
         ],
@@ -230,12 +239,12 @@ def _configuration(name: str, level: float, anomalies: list[dict]) -> dict:
 
 def noise_of(level: float) -> float:
     """Standard deviation of the noise, in amplitudes of the daily wave, as GutenTAG wants it."""
-    return max(level**0.5, _LEAST_NOISE * level) / (_AMPLITUDE * level)
+    return max(level**0.5, _LEAST_NOISE * level) * _LEVEL / level
 
 
-def counts_of(values: np.ndarray) -> np.ndarray:
-    """Whole counts, none below 0."""
-    return np.rint(np.maximum(values, 0.0))
+def counts_of(values: np.ndarray, level: float) -> np.ndarray:
+    """Whole counts of a level of traffic, none below 0."""
+    return np.rint(np.maximum(values, 0.0) * level / _LEVEL)
 
 
 def labels_of(labels: np.ndarray) -> list[Event]:

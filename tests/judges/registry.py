@@ -8,7 +8,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from tests.judges import delta, lighthouse, mimir_benchmarks, nab, pint, pulsar, query_engines, scans
+from tests.judges import (
+    delta,
+    gutentag,
+    lighthouse,
+    mimir_benchmarks,
+    nab,
+    pint,
+    pulsar,
+    query_engines,
+    scans,
+)
 from tests.judges.scenarios import judge as scenarios
 from tests.judges.zap import judge as zap
 
@@ -125,6 +135,20 @@ JUDGES = (
         "the anomaly detector",
         nab.run,
         missing="not run yet: `make judges JUDGES=nab`",
+    ),
+    Judge(
+        "gutentag",
+        "GutenTAG (TimeEval), its series and labels",
+        "the anomaly detector",
+        gutentag.run,
+        missing="not run yet: `make judges JUDGES=gutentag`",
+    ),
+    Judge(
+        "tsb-ad",
+        "TSB-AD, its series and labels",
+        "the anomaly detector",
+        None,
+        missing="its data is a download from www.thedatum.org, whose name did not resolve where this was tried; the package in PyPI (1.5) holds none, its repository two example files",
     ),
     Judge(
         "pint",
