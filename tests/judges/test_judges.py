@@ -173,7 +173,7 @@ def test_gutentag_detectors_find_a_stop():
     assert [one.overlaps(label) for one in reported] == [True]
     assert gaussian(counts, 6) == []
     # It strays by 2.8 spreads of a window of days.
-    assert [one for one in gaussian(counts, 2.7) if one.start >= label.start][0] == label
+    assert next(one for one in gaussian(counts, 2.7) if one.start >= label.start) == label
 
 
 def test_gaussian_joins_what_is_near():
