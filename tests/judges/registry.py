@@ -143,7 +143,7 @@ JUDGES = (
         gutentag.run,
         (
             Finding(
-                "A stop is not seen where few messages per minute are usual: six hours of nothing where 4 are.",
+                "A stop is not seen where few messages per minute are usual: six hours of nothing where fewer than 6 are.",
                 "open: a minute forgives 3.5 of its own spreads, and nothing sums over hours; the rules are not changed on these series",
             ),
             Finding(
@@ -151,7 +151,7 @@ JUDGES = (
                 "open: a new level is one shift for all hours, on a scale on which this change is another one at night",
             ),
             Finding(
-                "GutenTAG's noise of another variance is wrong where a wave's amplitude is not 1: it is divided by the amplitude.",
+                "GutenTAG's noise of another variance is divided by the wave's amplitude once too often.",
                 "not ours: series are made at amplitude 1 and scaled",
             ),
         ),
