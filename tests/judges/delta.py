@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
-import sys
 import tempfile
 from collections import Counter
 from pathlib import Path
@@ -22,6 +20,7 @@ from deltalake.exceptions import DeltaError
 
 from tests.judges.checkouts import checkout
 from tests.judges.demo_lake import demo_lake
+from tests.judges.environment import run_with
 from tests.lab.parts import DELTA_SPARK_VERSION, SPARK_OF_DELTA, PartMissing, delta_spark_jars
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.core.errors import ThrottlescopeError
@@ -92,21 +91,13 @@ def read_by(reader: str, lake: Lake, names: list[str], out: Path) -> dict[str, p
             "--conf spark.driver.host=127.0.0.1 --conf spark.driver.bindAddress=127.0.0.1 "
             "--conf spark.sql.shuffle.partitions=2 --conf spark.databricks.delta.snapshotPartitions=2 pyspark-shell"
         )
-    uv = Path(sys.executable).with_name("uv")
-    version = f"{sys.version_info.major}.{sys.version_info.minor}"
-    done = subprocess.run(
-        [
-            str(uv), "run", "--no-project", "--python", version, *(f"--with={one}" for one in packages),
-            "python", str(_READERS), reader, str(out), *(f"{lake.root}/{name}" for name in names),
-        ],
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=_READ_S,
-        check=False,
-    )  # fmt: skip
-    if done.returncode:
-        raise PartMissing(f"{reader}: {(done.stderr + done.stdout).strip()[-500:]}")
+    run_with(
+        packages,
+        _READERS,
+        [reader, str(out), *(f"{lake.root}/{name}" for name in names)],
+        timeout_s=_READ_S,
+        environment=environment,
+    )
     return {name: ds.dataset(str(out / name)).to_table() for name in names}
 
 

@@ -23,11 +23,10 @@ from types import ModuleType
 import numpy as np
 
 from tests.judges.checkouts import checkout
+from tests.judges.detector import anomalies_in
 from tests.lab.parts import PartMissing
 from throttlescope.ingest.core.times import DAY_MS, MINUTE_MS
 from throttlescope.models.anomaly import RULES, AnomalyRules
-from throttlescope.models.anomaly.calendar import calendar_of
-from throttlescope.models.anomaly.series import judge
 
 PROFILES = ("standard", "reward_low_FP_rate", "reward_low_FN_rate")
 #: NAB's own constants: the share of a series, of 5,000 rows at most, that is not scored.
@@ -85,10 +84,8 @@ def alarm_scores(times: list[datetime], values: list[float], rules: AnomalyRules
         Taken as counts per minute.
     """
     first_ms, minutes, row_of = on_minutes(times, values)
-    calendar = calendar_of(first_ms, first_ms + len(minutes) * MINUTE_MS, "UTC", rules.weeks)
-    found, _ = judge(minutes, calendar, 1, rules)
     scores = [0.0] * len(times)
-    for one in found:
+    for one in anomalies_in(first_ms, minutes, rules):
         scores[row_of[one.alarm]] = 1.0
     return scores
 

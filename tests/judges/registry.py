@@ -8,7 +8,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from tests.judges import delta, lighthouse, mimir_benchmarks, nab, pint, pulsar, query_engines, scans
+from tests.judges import (
+    delta,
+    gutentag,
+    lighthouse,
+    mimir_benchmarks,
+    nab,
+    pint,
+    pulsar,
+    query_engines,
+    scans,
+)
 from tests.judges.scenarios import judge as scenarios
 from tests.judges.zap import judge as zap
 
@@ -125,6 +135,34 @@ JUDGES = (
         "the anomaly detector",
         nab.run,
         missing="not run yet: `make judges JUDGES=nab`",
+    ),
+    Judge(
+        "gutentag",
+        "GutenTAG (TimeEval), its series and labels",
+        "the anomaly detector",
+        gutentag.run,
+        (
+            Finding(
+                "A stop is not seen where few messages per minute are usual: six hours of nothing where fewer than 6 are.",
+                "open: a minute forgives 3.5 of its own spreads, and nothing sums over hours; the rules are not changed on these series",
+            ),
+            Finding(
+                "After a change for good by the same number of messages in every hour, alarms repeat: 41 in five of 12 such series, 27 of them in one.",
+                "open: a new level is one shift for all hours, on a scale on which this change is another one at night",
+            ),
+            Finding(
+                "GutenTAG's noise of another variance is divided by the wave's amplitude once too often.",
+                "not ours: series are made at amplitude 1 and scaled",
+            ),
+        ),
+        missing="not run yet: `make judges JUDGES=gutentag`",
+    ),
+    Judge(
+        "tsb-ad",
+        "TSB-AD, its series and labels",
+        "the anomaly detector",
+        None,
+        missing="its data is a download from www.thedatum.org, whose name did not resolve where this was tried; the package in PyPI (1.5) holds none, its repository two example files",
     ),
     Judge(
         "pint",

@@ -1,4 +1,4 @@
-"""What is quick of the judges: reading cases in Go, minutes of NAB's rows, checkouts."""
+"""What is quick of the judges: reading cases in Go, minutes of NAB's rows, GutenTAG's series and how they are counted, checkouts."""
 
 from __future__ import annotations
 
@@ -11,6 +11,20 @@ import pytest
 
 from tests.judges.checkouts import checkout
 from tests.judges.delta import equal_rows
+from tests.judges.environment import run_with
+from tests.judges.gutentag import (
+    HISTORY_DAYS,
+    KINDS,
+    LEVELS,
+    SEEDS,
+    Count,
+    Event,
+    configurations,
+    counts_of,
+    gaussian,
+    labels_of,
+    ours,
+)
 from tests.judges.mimir_benchmarks import queries, series_of
 from tests.judges.nab import alarm_scores, on_minutes
 from tests.judges.query_engines import commands_of, go_cases
@@ -116,6 +130,63 @@ def test_alarm_marks_one_row():
     values[15 * 288 + 100 : 15 * 288 + 112] = [9000.0] * 12
     scores = alarm_scores([begin + timedelta(minutes=5 * at) for at in range(steps)], values, RULES)
     assert [at for at, score in enumerate(scores) if score] == [15 * 288 + 100]
+
+
+def test_gutentag_series_follow_the_design():
+    found = configurations()
+    assert found == configurations()
+    assert len({one["name"] for one in found}) == len(found) == len(SEEDS) * len(LEVELS) * (len(KINDS) + 1)
+    for one in found:
+        ordinary = one["name"].startswith("ordinary_")
+        assert len(one["anomalies"]) == (0 if ordinary else 1)
+        for anomaly in one["anomalies"]:
+            begin = anomaly["exact-position"]
+            assert HISTORY_DAYS * 1440 + 1440 < begin < begin + anomaly["length"] < one["length"] - 1440
+            if anomaly["length"] == 1440:
+                assert begin % 1440 == 0
+
+
+def test_gutentag_counts_labels_and_false_alarms():
+    labels = labels_of(np.array([0, 1, 1, 0, 0, 1, 0]))
+    assert labels == [Event(1, 3, 1), Event(5, 6, 5)]
+    count = Count()
+    # The first is found late; the second event touches no label.
+    count.add(labels, [Event(2, 9, 4), Event(0, 1, 0)])
+    assert (count.labels, count.found, count.in_time, count.false) == (2, 2, 1, 1)
+    assert count.line == (
+        "2 of 2 found (1 of them before they end), 1 false alarms (0.50 per series and week), precision 0.67, recall 1.00, F1 0.80"
+    )
+    nothing = Count()
+    nothing.add(labels, [])
+    assert nothing.line.endswith("precision 0.00, recall 0.00, F1 0.00")
+
+
+def test_gutentag_detectors_find_a_stop():
+    minutes = np.arange(17 * 1440)
+    values = 2 + np.sin(2 * np.pi * minutes / 1440) + np.random.default_rng(1).normal(0, 0.1, len(minutes))
+    values[16 * 1440 : 16 * 1440 + 60] = -1.0
+    counts = counts_of(values, 2000)
+    assert counts.min() == 0
+    assert np.array_equal(counts, np.rint(counts))
+    label = Event(16 * 1440, 16 * 1440 + 60, 16 * 1440)
+    reported = ours(counts)
+    assert [one.overlaps(label) for one in reported] == [True]
+    assert gaussian(counts, 6) == []
+    # It strays by 2.8 spreads of a window of days.
+    assert next(one for one in gaussian(counts, 2.7) if one.start >= label.start) == label
+
+
+def test_gaussian_joins_what_is_near():
+    counts = np.tile([9.0, 11.0], 5000)
+    counts[[7000, 7030, 7061]] = 100.0
+    assert gaussian(counts, 5) == [Event(7000, 7031, 7000), Event(7061, 7062, 7061)]
+
+
+def test_failed_script_says_why(tmp_path):
+    script = tmp_path / "fails.py"
+    script.write_text("raise SystemExit('no such reader')")
+    with pytest.raises(PartMissing, match=r"fails\.py duckdb: .*no such reader"):
+        run_with((), script, ["duckdb"], timeout_s=60)
 
 
 BENCHMARKS = """
