@@ -162,7 +162,7 @@ JUDGES = (
         "TSB-AD, its series and labels",
         "the anomaly detector",
         None,
-        missing="its data is a download from www.thedatum.org, whose name did not resolve where this was tried; the package in PyPI (1.5) holds none, its repository two example files",
+        missing="its data is a download from www.thedatum.org, whose name did not resolve where this was tried; the package in PyPI (1.5) holds none, its repository a few example files",
     ),
     Judge(
         "pint",
