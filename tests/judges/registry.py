@@ -235,7 +235,7 @@ JUDGES = (
             Finding(
                 "Six of ten pages block the browser for 0.8 to 4.1 s while their charts and tables are built (*How it works*, with all its figures, the longest), and the subscription page "
                 "shifts by 0.19 when its answer comes.",
-                "in part: 7de981b9, 12faf20c, 0d6bb266 ([decision 125](../decisions/0125-parts-of-pages-without-behaviour.md)); not judged again",
+                "in part: 7de981b9, 12faf20c, 0d6bb266 ([decision 125](../decisions/0125-parts-of-pages-without-behaviour.md)); this run is the one after it",
             ),
         ),
         missing="not run yet: `npm install lighthouse`, then `make judges JUDGES=lighthouse` on an idle machine",
