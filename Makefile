@@ -62,7 +62,7 @@ PART = part() { $(BIN)/python -m pytest -q --durations=12 --dist loadfile --no-l
 	export THROTTLESCOPE_REQUIRE="$(THROTTLESCOPE_REQUIRE)"
 
 # What a half prints is shown when it is done. Brokers mostly wait, and what they measure is timed: they go first, with priority,
-# and by loadscope, which is by file too, but does not bring files that use Spark together (tests/conftest.py). A broker here lives for a minute or two, so that
+# and by loadscope, which is by file too, but does not bring files that use Spark together (tests/conftest.py). A broker here lives for minutes, so that
 # the JIT's second stage costs more than it gives: a third of the processor time of two small clusters.
 # What takes most of a core by itself (a browser, Airflow, a cluster) comes after them, three files at a time: their pages and tasks wait as well.
 test-heavy: setup ## the half of `make test` that starts brokers, then a browser, Airflow and a Spark cluster

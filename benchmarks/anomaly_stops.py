@@ -12,7 +12,7 @@ import numpy as np
 
 from throttlescope.ingest.core.times import DAY_MS, MINUTE_MS
 from throttlescope.models.anomaly import RULES
-from throttlescope.models.anomaly.calendar import calendar_of
+from throttlescope.models.anomaly.calendar import Calendar, calendar_of
 from throttlescope.models.anomaly.series import judge
 
 _DAY, _DAYS, _AT_DAY = DAY_MS // MINUTE_MS, 28, 22
@@ -29,6 +29,7 @@ def main() -> None:
     """Print the table."""
     minutes = np.arange(_DAYS * _DAY)
     wave = 1 + 0.5 * np.sin(2 * np.pi * minutes / _DAY) + 0.2 * np.sin(2 * np.pi * minutes / (7 * _DAY))
+    calendar = calendar_of(_FIRST_MS, _FIRST_MS + len(minutes) * MINUTE_MS, "UTC", RULES.weeks)
     outcomes = defaultdict(list)
     for level in _LEVELS:
         for seed in _SEEDS:
@@ -38,7 +39,7 @@ def main() -> None:
                     start = _AT_DAY * _DAY + begin * 60
                     usual = level * wave[start : start + hours * 60].mean()
                     row = next(end for end in _ROWS if usual < end)
-                    outcomes[row, hours].append(_reported(counts, start, start + hours * 60))
+                    outcomes[row, hours].append(_reported(counts, calendar, start, start + hours * 60))
     print(f"| usual per minute | {' | '.join(f'{hours} h' for hours in _HOURS)} |")
     print("|---|" + "---:|" * len(_HOURS))
     for low, high in zip((0, *_ROWS), _ROWS, strict=False):
@@ -47,10 +48,9 @@ def main() -> None:
         print(f"| {row} | {' | '.join(cells)} |")
 
 
-def _reported(counts: np.ndarray, start: int, end: int) -> bool:
+def _reported(counts: np.ndarray, calendar: Calendar, start: int, end: int) -> bool:
     stopped = counts.copy()
     stopped[start:end] = 0.0
-    calendar = calendar_of(_FIRST_MS, _FIRST_MS + len(counts) * MINUTE_MS, "UTC", RULES.weeks)
     found, _ = judge(stopped, calendar, 1, RULES, sides=(-1,))
     return any(one.start < end and start < one.end for one in found)
 
