@@ -5,47 +5,15 @@ from __future__ import annotations
 import logging
 import os
 import sys
+from collections.abc import Iterator, Mapping
+from functools import cache
+from importlib import import_module
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
-from throttlescope.app.cli.commands import (
-    analyze_backlog,
-    anomalies,
-    backfill,
-    changes,
-    completion,
-    demo,
-    diagnose,
-    doctor,
-    episodes,
-    evaluate,
-    forecast,
-    freshness,
-    incident,
-    lake,
-    mcp,
-    notify,
-    now,
-    promql,
-    publishing,
-    quality,
-    quarantine,
-    recommend,
-    recordings,
-    reopen,
-    review,
-    rules,
-    run,
-    serve,
-    simulate,
-    spark,
-    sql,
-    users,
-    verdicts,
-    whatif,
-)
+from throttlescope.app.cli.commands import completion
 from throttlescope.app.cli.library_errors import wrapped_error
 from throttlescope.app.cli.options import session_options
 from throttlescope.app.log import ENVIRONMENT_VARIABLE, LogFormat, set_up, tell
@@ -64,8 +32,50 @@ Exit codes: 0 done, 1 failed, 2 usage or input, 3 a quality gate stopped it, 4 a
 """
 
 
+#: All commands in the order of the help.
+_NAMES = (
+    "demo", "doctor", "run", "ingest", "diagnose", "backfill", "verdicts", "now", "analyze-backlog", "reopen", "episodes", "changes",
+    "publishing", "recommend", "anomalies", "evaluate", "forecast", "review", "incident", "promql", "sql", "serve", "mcp", "completion",
+    "freshness", "simulate", "whatif", "rules", "notify", "users", "quality", "quarantine", "lake", "recordings", "spark",
+)  # fmt: skip
+#: The module of each in ``commands``.
+_MODULES = {name: name.replace("-", "_") for name in _NAMES} | {"ingest": "run"}
+
+
+class _CommandsByName(Mapping[str, Any]):
+    """Each command is imported and made when it is asked for: making all of them takes as long as starting Python."""
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in _MODULES:
+            raise KeyError(name)
+        return _made_command(name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_MODULES)
+
+    def __len__(self) -> int:
+        return len(_MODULES)
+
+
+@cache
+def _made_command(name: str) -> Any:
+    family = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
+    # Without it Typer would take a single command for the whole program.
+    family.callback()(_nothing)
+    import_module(f"throttlescope.app.cli.commands.{_MODULES[name]}").register(family)
+    return typer.main.get_command(family).commands[name]
+
+
+def _nothing() -> None:
+    pass
+
+
 class Commands(TyperGroup):
     """The command group that turns every error into one line on stderr and an exit code."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self.commands = _CommandsByName()
 
     def main(self, args: Any = None, prog_name: str | None = None, **extra: Any) -> Any:
         extra["standalone_mode"] = False
@@ -190,42 +200,3 @@ def _root(
 ) -> None:
     language.set_process_language(_language(lang))
     set_up(log_format, context.invoked_subcommand or "")
-
-
-for _family in (
-    demo,
-    doctor,
-    run,
-    diagnose,
-    backfill,
-    verdicts,
-    now,
-    analyze_backlog,
-    reopen,
-    episodes,
-    changes,
-    publishing,
-    recommend,
-    anomalies,
-    evaluate,
-    forecast,
-    review,
-    incident,
-    promql,
-    sql,
-    rules,
-    notify,
-    serve,
-    mcp,
-    users,
-    completion,
-    freshness,
-    quality,
-    quarantine,
-    lake,
-    recordings,
-    simulate,
-    spark,
-    whatif,
-):
-    _family.register(app)

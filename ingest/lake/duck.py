@@ -57,14 +57,13 @@ def from_table(connection: duckdb.DuckDBPyConnection, table: str, files: Sequenc
 
     One that a file lacks, because an earlier version wrote it, is NULL there.
     """
+    if files and not is_widened(connection, files, TABLES[table].schema.names):
+        return from_files(files)
     # In a schema of their own: SHOW TABLES lists the lake's tables, and only them.
     connection.execute("CREATE SCHEMA IF NOT EXISTS without_rows")
     empty = f'without_rows."{table}"'
     make_empty(connection, empty, TABLES[table].loose_schema)
-    if not files:
-        return empty
-    widened = is_widened(connection, files, TABLES[table].schema.names)
-    return with_all_columns(empty, files) if widened else from_files(files)
+    return with_all_columns(empty, files) if files else empty
 
 
 def make_empty(connection: duckdb.DuckDBPyConnection, name: str, schema: pa.Schema) -> None:

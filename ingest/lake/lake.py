@@ -110,6 +110,18 @@ class Lake:
             delta = self._open(table)
             return None if delta is None else delta.version()
 
+    def versions(
+        self, tables: Iterable[str], *, known: Mapping[str, int | None] | None = None
+    ) -> dict[str, int | None]:
+        """Newest version of each table; ``known``: what they were at an earlier look, so that only what has changed since is opened."""
+        known = known or {}
+        return {
+            table: known[table]
+            if table in known and self._delta.is_still_at(table, known[table])
+            else self.version(table)
+            for table in tables
+        }
+
     def version_at(self, table: str, time_ms: int) -> int | None:
         """The version that readers saw at a moment; None where the table was not there yet."""
         with self._delta.looking():

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
 
 from typer import testing
 
 from throttlescope.app.cli.application import app
 from throttlescope.models.messages.language import DEFAULT_LANGUAGE, set_process_language
-
-# Typer makes all commands anew from their functions at each call, a tenth of a second; they are the same each time.
-testing._get_command = cache(testing._get_command)
 
 
 @dataclass(frozen=True)

@@ -4,10 +4,12 @@ import csv
 import io
 import json
 import os
+import pkgutil
 import signal
 import subprocess
 import sys
 import time
+from importlib import import_module
 from pathlib import Path
 
 import pyarrow as pa
@@ -20,6 +22,7 @@ from tests.app.commands import throttlescope
 from tests.app.http_server import answering, html
 from tests.app.lake_of_verdicts import FIVE, HOUR, healthy, lake_with, verdict
 from tests.lab.processes import free_port
+from throttlescope.app.cli import commands
 from throttlescope.app.cli.application import app
 from throttlescope.app.cli.serving import check_address
 from throttlescope.ingest.contracts import TABLES
@@ -61,8 +64,18 @@ def test_help_names_commands_zone_and_exit_codes():
         assert word in outcome.out
 
 
+def test_every_command_is_listed():
+    """Commands are imported by name: one that its module registers and the list lacks would not be there."""
+    registered = set()
+    for module in pkgutil.iter_modules(commands.__path__, f"{commands.__name__}."):
+        family = typer.Typer()
+        family.callback()(lambda: None)
+        getattr(import_module(module.name), "register", lambda _: None)(family)
+        registered |= set(typer.main.get_command(family).commands)
+    assert registered == set(typer.main.get_command(app).commands)
+
+
 @pytest.mark.sampled(6)
-@pytest.mark.long
 @pytest.mark.parametrize("path", [path[1:] for path in command_paths()[1:]])
 def test_every_command_and_option_has_help(path):
     outcome = throttlescope(*path, "--help")

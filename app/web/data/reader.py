@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import atexit
 import logging
-import os
 import threading
 import time
 import weakref
@@ -37,8 +36,6 @@ _LOOK_S = 1.0
 _LOOK_INTO_STORE_S = 30.0
 # Older versions that clients still page through, in addition to the newest.
 _MOST_PINNED = 2
-# Times of folders are stored in milliseconds at best: two commits within one leave a single trace.
-_SETTLED_NS = 2_000_000_000
 
 # A thread that is in DuckDB or Delta while the interpreter exits would crash the process.
 _LONGEST_END_S = 10.0
@@ -78,7 +75,6 @@ class LakeReader:
         self._lock = threading.Lock()
         self._starting = threading.Lock()
         self._watching = False
-        self._logs: tuple | None = None
         self._snapshot: Snapshot | None = None
         self._fault: Exception | None = None
         self._pinned: OrderedDict[Hashable, Snapshot] = OrderedDict()
@@ -167,29 +163,19 @@ class LakeReader:
 
     def _current(self) -> Snapshot:
         with self._lock:
-            versions = {table: self._lake.version(table) for table in READ_TABLES}
+            known = None if self._snapshot is None else self._snapshot.versions
+            versions = self._lake.versions(READ_TABLES, known=known)
             if self._snapshot is None or self._snapshot.versions != versions:
                 self._snapshot = Snapshot(self._lake, versions, before=self._snapshot)
                 snapshot_made(well=True)
             return self._snapshot
-
-    def _look(self) -> None:
-        """Make the next snapshot where any table's log has changed: versions are read only then."""
-        if self._lake.storage.is_remote:
-            self._current()
-            return
-        logs = tuple(_changed_ns(os.path.join(self.lake_path, table, "_delta_log")) for table in READ_TABLES)
-        if logs != self._logs:
-            is_settled = max(logs) < time.time_ns() - _SETTLED_NS
-            self._current()
-            self._logs = logs if is_settled else None
 
 
 def _watch(reader_of: weakref.ref[LakeReader]) -> None:
     logged = None
     while not _ENDING.is_set() and (reader := reader_of()) is not None:
         try:
-            reader._look()
+            reader._current()
             logged = reader._fault = None
         except Exception as error:
             # Requests use the snapshot before, and the next check may succeed. Logged once, in a line.
@@ -222,13 +208,6 @@ def _answered(query: Callable[[duckdb.DuckDBPyConnection, Snapshot], T], snapsho
 def end_reading_at(deadline_s: float) -> None:
     """Interrupt queries of this web request that are not done at a moment of the monotonic clock: ``duckdb.InterruptException``."""
     g.deadline_s = deadline_s
-
-
-def _changed_ns(folder: str) -> int:
-    try:
-        return os.stat(folder).st_mtime_ns
-    except OSError:
-        return 0
 
 
 def dicts(result: duckdb.DuckDBPyConnection) -> list[dict]:

@@ -61,7 +61,7 @@ class Snapshot:
         self, lake: Lake, versions: dict[str, int | None], *, before: Snapshot | None = None
     ) -> None:
         self.versions = versions
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._made: set[str] = set()
         self._widened: dict[str, bool] = {}
         self._cached: OrderedDict[Hashable, Any] = OrderedDict()
@@ -81,8 +81,6 @@ class Snapshot:
         self.connection.execute("SET TimeZone = 'UTC'")
         # It would be drawn into the server's log.
         self.connection.execute("SET enable_progress_bar = false")
-        for table in READ_TABLES:
-            make_empty(self.connection, f"empty_{table}", TABLES[table].loose_schema)
         make_latest(self)
         make_before(self)
 
@@ -106,9 +104,11 @@ class Snapshot:
 
     def source(self, table: str, files: Sequence[DataFile]) -> str:
         """The FROM clause that reads some files of a table, with all columns of its contract."""
-        if not files:
-            return f"empty_{table}"
-        return with_all_columns(f"empty_{table}", files) if self._is_widened(table) else from_files(files)
+        if files and not self._is_widened(table):
+            return from_files(files)
+        empty, schema = f"empty_{table}", TABLES[table].loose_schema
+        self.once(empty, lambda: make_empty(self.connection.cursor(), empty, schema))
+        return with_all_columns(empty, files) if files else empty
 
     def _is_widened(self, table: str) -> bool:
         if table not in self._widened:

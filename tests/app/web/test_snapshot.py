@@ -18,6 +18,7 @@ from throttlescope.app.presentation.links.subscription import SubscriptionPartit
 from throttlescope.app.web.address.subscriptions import SubscriptionsAddress
 from throttlescope.app.web.data import history, newest, reader
 from throttlescope.app.web.data.reader import LakeReader
+from throttlescope.app.web.data.snapshot import READ_TABLES
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.core.times import BLOCK_MS, date_of
 from throttlescope.ingest.lake import Lake
@@ -117,24 +118,19 @@ def test_failed_snapshot_is_retried(app, lake, monkeypatch, caplog):
 
 @pytest.mark.long
 def test_unchanged_lake_is_not_read_again(lake, monkeypatch):
-    """A change of the last two seconds is checked twice."""
-    lake_reader, reads = LakeReader(lake.root), []
-    current = lake_reader._current
-    monkeypatch.setattr(lake_reader, "_current", lambda: reads.append(1) or current())
-    monkeypatch.setattr(reader, "_SETTLED_NS", 10**15)
-    lake_reader._look()
-    lake_reader._look()
-    # Written just now: another commit in the same tick would leave no other trace.
-    assert len(reads) == 2
-    monkeypatch.setattr(reader, "_SETTLED_NS", -(10**12))
-    for _ in range(3):
-        lake_reader._look()
-    assert len(reads) == 3
-    time.sleep(0.02)
+    """Of a lake that has changed only the tables are opened that did."""
+    lake_reader, opened = LakeReader(lake.root), []
+    version = Lake.version
+    monkeypatch.setattr(Lake, "version", lambda self, table: opened.append(table) or version(self, table))
+    rows_of(lake_reader)
+    assert set(opened) == set(READ_TABLES)
+    opened.clear()
+    rows_of(lake_reader)
+    assert not opened
     add_one(lake, "new")
-    lake_reader._look()
-    assert len(reads) == 4
+    opened.clear()
     assert "new" in {row["subscription"] for row in rows_of(lake_reader)}
+    assert opened == ["verdict_latest"]
 
 
 @pytest.mark.long
