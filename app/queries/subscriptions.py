@@ -36,7 +36,7 @@ def check_subscription(lake: Lake, subscription: str) -> None:
 def _names(lake: Lake, table: str) -> set[SubscriptionName]:
     if lake.version(table) is None:
         return set()
-    with naming_missing(table, lake.files(table)), lake.duckdb() as connection:
+    with naming_missing(table, lake.files(table)), lake.duckdb((table,)) as connection:
         rows = connection.execute(f"SELECT DISTINCT topic, partition, subscription FROM {table}").fetchall()  # noqa: S608
     return {
         SubscriptionName(topic, None if partition < 0 else partition, subscription)

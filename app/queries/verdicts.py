@@ -223,7 +223,7 @@ def _rows(lake: Lake, query: str, values: dict[str, Any]) -> list[dict[str, Any]
     with (
         naming_missing("signals", lake.files("signals")),
         naming_missing("verdicts", lake.files("verdicts")),
-        lake.duckdb() as connection,
+        lake.duckdb(("signals", "verdicts")) as connection,
     ):
         found = connection.execute(query, values)
         names = [column[0] for column in found.description]

@@ -195,9 +195,9 @@ class Lake:
             reaches(connection, self.storage)
             yield connection
 
-    def duckdb(self) -> duckdb.DuckDBPyConnection:
-        """A connection with a view per table, all of one moment. Use a cursor per request."""
-        return self._with_views(duckdb.connect())[0]
+    def duckdb(self, tables: Iterable[str] = TABLES) -> duckdb.DuckDBPyConnection:
+        """A connection with a view of each of these tables, all of one moment. Use a cursor per request."""
+        return self._with_views(duckdb.connect(), tables)[0]
 
     def confined_duckdb(self, *, memory_limit_mb: int) -> duckdb.DuckDBPyConnection:
         """As :meth:`duckdb`, for queries that others wrote: nothing but the views' files can be opened.
@@ -207,18 +207,18 @@ class Lake:
         memory_limit_mb : int
             What a query may hold (MB of 1,000,000 bytes). Nothing is written to disk beyond that.
         """
-        connection, files = self._with_views(duckdb.connect())
+        connection, files = self._with_views(duckdb.connect(), TABLES)
         confine(connection, files, memory_limit_mb=memory_limit_mb)
         return connection
 
     def _with_views(
-        self, connection: duckdb.DuckDBPyConnection
+        self, connection: duckdb.DuckDBPyConnection, tables: Iterable[str]
     ) -> tuple[duckdb.DuckDBPyConnection, list[DataFile]]:
-        """The connection with a view per table, and the files that the views read."""
+        """The connection with a view of each table, and the files that the views read."""
         read: list[DataFile] = []
         connection.execute("SET TimeZone = 'UTC'")
         reaches(connection, self.storage)
-        for name in TABLES:
+        for name in tables:
             files = self.files(name)
             with naming_missing(name, files):
                 source = from_table(connection, name, files)
