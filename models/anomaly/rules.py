@@ -57,12 +57,14 @@ class AnomalyRules:
     mark_minutes : int
         Minutes after a restart or a move that are not judged.
     silent_minutes : int
-        Least length of a silence.
+        Least length of a silence, and of a stop.
+    least_missed : float
+        A stop is no shorter than the time in which so many messages usually come.
     band_sigmas : float
         Half width of the band that a row shows.
     """
 
-    version: str = "1"
+    version: str = "2"
     weeks: int = 4
     learning_ms: int = 14 * DAY_MS
     aside_sigmas: float = 5.0
@@ -87,6 +89,7 @@ class AnomalyRules:
     join_minutes: int = 30
     mark_minutes: int = 5
     silent_minutes: int = 5
+    least_missed: float = 10.0
     band_sigmas: float = 3.0
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from throttlescope.ingest.core.times import BLOCK_MS
 from throttlescope.models.anomaly.calendar import WEEK_HOURS, Calendar
 from throttlescope.models.anomaly.cusum import CusumRun, joined, runs
+from throttlescope.models.anomaly.gaps import long_gaps
 from throttlescope.models.anomaly.levels import DAY_HOURS, Levels, follow, wander
 from throttlescope.models.anomaly.rules import AnomalyRules
 from throttlescope.models.anomaly.sorted_rows import median_of_rows
@@ -99,15 +100,27 @@ def judge(
     begin = first_day * DAY_MINUTES
     for side in sides if not baseline.learning[-1] else ():
         z = side * baseline.residual / baseline.sigma[side]
-        each = [
-            run
+        strays = [
+            _shifted(run, begin)
             for slack, limit in zip(rules.slacks, baseline.limit[side], strict=True)
             for run in runs(z[begin:], slack, limit[begin:], rules)
         ]
-        found += [
-            _described(side, run, baseline, calendar, rules)
-            for run in (_shifted(run, begin) for run in joined(each, rules.join_minutes))
-        ]
+        adopted = {one.adopted * HOUR_MINUTES for one in baseline.levels.adoptions if one.step * side > 0}
+        usual, gaps = np.empty(0), []
+        if side < 0:
+            usual = usual_counts(np.where(unjudged | masked, np.nan, counts), calendar)
+            judged = ~baseline.learning[::DAY_MINUTES] & (np.arange(len(usual) // DAY_MINUTES) >= first_day)
+            gaps = long_gaps(
+                counts > 0, ~np.isnan(counts), usual, judged, rules.least_missed, rules, masked=masked, unjudged=unjudged
+            )  # fmt: skip
+            adopted |= {gap.end for gap in gaps if gap.adopted}
+        stops = [CusumRun(gap.start, gap.alarm, gap.end, gap.score, gap.open) for gap in gaps]
+        for run in joined(strays + stops, rules.join_minutes):
+            one = _described(side, run, baseline, rules, adopted)
+            if not any(stray.start < run.end and run.start < stray.end for stray in strays):
+                # Its worst minute is none that strays: only a long time without anything is unusual.
+                one = replace(one, worst=run.start, value=0.0, expected=float(usual[run.start]), low=None, high=None)  # fmt: skip
+            found.append(one)
     return sorted(found, key=lambda one: (one.start, -one.side)), baseline
 
 
@@ -161,6 +174,20 @@ def baseline_of(
             for row, (slack, alarm) in enumerate(zip(rules.slacks, rules.alarms, strict=True)):
                 limit[side][row, here] = alarm_level(z, slack, alarm, rules)
     return Baseline(counts, expected, residual, sigma, limit, learning, points, masked_share, levels)
+
+
+def usual_counts(learned: np.ndarray, calendar: Calendar) -> np.ndarray:
+    """Mean counts per minute that are usual at each hour, shape (minutes,): the lower of the medians of the same hour of the week in the weeks before
+    and of the same hour on the seven days before, which follows a new level sooner. 0 where it is unknown."""
+    by_hour = learned.reshape(-1, HOUR_MINUTES)
+    known = ~np.isnan(by_hour)
+    enough = known.sum(axis=1) >= _LEAST_MINUTES
+    mean = np.where(enough, np.nansum(by_hour, axis=1) / np.maximum(known.sum(axis=1), 1), np.nan)
+    days_before = np.arange(len(mean))[:, None] - DAY_HOURS * np.arange(1, 8)
+    medians = [
+        median_of_rows(np.where(likes >= 0, mean[likes], np.nan)) for likes in (calendar.earlier, days_before)
+    ]
+    return np.repeat(np.nan_to_num(np.fmin(*medians)), HOUR_MINUTES)
 
 
 def without_masked(steady: np.ndarray, masked: np.ndarray, until: int) -> np.ndarray:
@@ -221,7 +248,7 @@ def _shifted(run: CusumRun, by: int) -> CusumRun:
 
 
 def _described(
-    side: int, run: CusumRun, baseline: Baseline, calendar: Calendar, rules: AnomalyRules
+    side: int, run: CusumRun, baseline: Baseline, rules: AnomalyRules, adopted: set[int]
 ) -> SeriesAnomaly:
     span = slice(run.start, run.end)
     strayed = np.nan_to_num(side * baseline.residual[span], nan=-np.inf)
@@ -229,7 +256,6 @@ def _described(
     expected, sigma = baseline.expected[worst], baseline.sigma[side][worst]
     other = baseline.sigma.get(-side, baseline.sigma[side])[worst]
     above, below = (sigma, other) if side > 0 else (other, sigma)
-    ends = {one.adopted * HOUR_MINUTES for one in baseline.levels.adoptions if one.step * side > 0}
     return SeriesAnomaly(
         side, run.start, run.alarm, run.end, run.open, run.score, worst,
         _number(baseline.counts[worst]),
@@ -238,7 +264,7 @@ def _described(
         _number(restored(expected + rules.band_sigmas * above)),
         int(baseline.points[run.start]),
         float(baseline.masked_share[run.start]),
-        any(abs(run.end - at) <= HOUR_MINUTES for at in ends),
+        any(abs(run.end - at) <= HOUR_MINUTES for at in adopted),
     )  # fmt: skip
 
 
