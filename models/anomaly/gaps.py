@@ -53,7 +53,8 @@ def long_gaps(
         Incidents, whose gaps are not usual; minutes after a restart or a move, in which a short gap may begin.
     """
     days = len(came) // DAY_MINUTES
-    gone = known & ~came & (usual > 0) & np.repeat(_missed(came, known), DAY_MINUTES)
+    missed = _missed(came, known)
+    gone = known & ~came & (usual > 0) & np.repeat(missed, DAY_MINUTES)
     passed = np.concatenate([[0.0], np.cumsum(np.where(gone, usual, 0.0))])
     starts, ends = _runs(gone, known)
     counts = ~unjudged[starts] | (ends - starts > 3 * rules.mark_minutes)
@@ -71,8 +72,9 @@ def long_gaps(
         start, end = int(starts[at]), int(ends[at])
         alarm = int(np.searchsorted(passed, passed[start] + enough[at])) - 1
         alarm = min(max(alarm, start + rules.silent_minutes - 1), end - 1)
-        adopted = end < len(came) and not came[end] and end % DAY_MINUTES == 0
-        found.append(Gap(start, alarm, end, float(length[at] / enough[at]), end == last, adopted))
+        midnight = -(-end // DAY_MINUTES)
+        adopted = midnight < days and not missed[midnight] and not came[end : midnight * DAY_MINUTES].any()
+        found.append(Gap(start, alarm, end, float(length[at] / enough[at]), end == last, bool(adopted)))
     return found
 
 
