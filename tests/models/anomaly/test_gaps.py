@@ -100,6 +100,7 @@ def obvious(came, known, usual, judged, least, masked, unjudged):
     return found
 
 
+@pytest.mark.long
 @given(st.integers(0, 2**32))
 def test_gaps_equal_those_of_loops(seed):
     random = np.random.default_rng(seed)
