@@ -2,13 +2,14 @@
 
 import json
 import os
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from tests.app.commands import throttlescope
-from tests.ingest.lake.upkeep.made import BLOCK_MS, FIVE, HOUR, add, sample, table_of, verdict
+from tests.ingest.lake.upkeep.made import BLOCK_MS, FIVE, HOUR, add, limit, sample, table_of, verdict
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.lake import Lake, write_data_file
 
@@ -146,18 +147,18 @@ def test_check_fails_when_a_file_is_missing(lake):
         ["diagnose", "--start", "2026-11-20T00:00:00Z", "--end", "2026-11-20T01:00:00Z"],
     ],
 )  # fmt: skip
-def test_every_command_refuses_newer_lake_format(lake, monkeypatch, arguments):
+def test_every_command_refuses_newer_tables_that_it_reads(lake, monkeypatch, arguments):
+    """One that reads few tables refuses those."""
+    table, row = ("verdicts", verdict(0)) if arguments[0] == "verdicts" else ("limits", limit(HOUR))
+    shutil.rmtree(Path(lake.root) / table, ignore_errors=True)
     with monkeypatch.context() as later:
-        for table in ("signals", "limits"):
-            later.setitem(TABLES, table, replace(TABLES[table], format_version=3))
-        from tests.ingest.lake.upkeep.made import limit
-
-        lake.upsert("limits", table_of("limits", [limit(HOUR)]), run_id="newer")
+        later.setitem(TABLES, table, replace(TABLES[table], format_version=3))
+        lake.upsert(table, table_of(table, [row]), run_id="newer")
     before = sorted(Path(lake.root).rglob("*"))
     outcome = throttlescope(*arguments, "--lake", lake.root)
     assert outcome.code == 2
     assert (
-        "Table limits of this lake was written by a newer version; got format 3; expected format 1."
+        f"Table {table} of this lake was written by a newer version; got format 3; expected format 1."
         in outcome.err
     )
     assert sorted(Path(lake.root).rglob("*")) == before
@@ -167,8 +168,6 @@ def test_every_command_refuses_newer_lake_format(lake, monkeypatch, arguments):
 def test_check_advises_no_repair_of_newer_format(lake, monkeypatch):
     with monkeypatch.context() as later:
         later.setitem(TABLES, "limits", replace(TABLES["limits"], format_version=3))
-        from tests.ingest.lake.upkeep.made import limit
-
         lake.upsert("limits", table_of("limits", [limit(HOUR)]), run_id="newer")
     outcome = throttlescope("lake", "check", "--table", "limits", "--lake", lake.root)
     assert outcome.code == 1
