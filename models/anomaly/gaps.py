@@ -15,7 +15,7 @@ from throttlescope.models.anomaly.spread import DAY_MINUTES
 
 
 @dataclass(frozen=True)
-class Gap:
+class LongGap:
     """Minutes [start, end) in which nothing came. The alarm is at ``alarm``; ``score``: its length over the least that raises one.
 
     ``adopted``: a whole day had passed without anything, after which nothing is missed any longer.
@@ -39,7 +39,7 @@ def long_gaps(
     *,
     masked: np.ndarray,
     unjudged: np.ndarray,
-) -> list[Gap]:
+) -> list[LongGap]:
     """Gaps that are as long as ``least`` and twice the longest but one of the days' gaps in the weeks before.
 
     Parameters
@@ -74,7 +74,7 @@ def long_gaps(
         alarm = min(max(alarm, start + rules.silent_minutes - 1), end - 1)
         midnight = -(-end // DAY_MINUTES)
         adopted = midnight < days and not missed[midnight] and not came[end : midnight * DAY_MINUTES].any()
-        found.append(Gap(start, alarm, end, float(length[at] / enough[at]), end == last, bool(adopted)))
+        found.append(LongGap(start, alarm, end, float(length[at] / enough[at]), end == last, bool(adopted)))
     return found
 
 

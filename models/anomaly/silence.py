@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from throttlescope.models.anomaly.calendar import WEEK_HOURS, Calendar
-from throttlescope.models.anomaly.gaps import Gap, long_gaps
+from throttlescope.models.anomaly.gaps import LongGap, long_gaps
 from throttlescope.models.anomaly.rules import AnomalyRules
 from throttlescope.models.anomaly.series import SeriesAnomaly, learning_minutes
 from throttlescope.models.anomaly.sorted_rows import median_of_rows
@@ -60,7 +60,7 @@ def silences(
     return [_described(gap, present, rules) for gap in gaps], learning
 
 
-def _described(gap: Gap, present: np.ndarray, rules: AnomalyRules) -> SeriesAnomaly:
+def _described(gap: LongGap, present: np.ndarray, rules: AnomalyRules) -> SeriesAnomaly:
     day = gap.start // DAY_MINUTES * DAY_MINUTES
     points = int(present[max(0, day - rules.weeks * WEEK_HOURS * HOUR_MINUTES) : day].sum())
     return SeriesAnomaly(

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tests.models.anomaly.traffic import DAY, FIRST_MS
 from throttlescope.models.anomaly.calendar import calendar_of
-from throttlescope.models.anomaly.gaps import Gap, long_gaps
+from throttlescope.models.anomaly.gaps import LongGap, long_gaps
 from throttlescope.models.anomaly.rules import RULES
 from throttlescope.models.anomaly.series import judge, usual_counts
 
@@ -122,6 +122,6 @@ def test_gaps_equal_those_of_loops(seed):
     for gap, (_, _, score) in zip(
         found, obvious(came, known, usual, judged, least, masked, unjudged), strict=True
     ):
-        assert isinstance(gap, Gap)
+        assert isinstance(gap, LongGap)
         assert gap.score == pytest.approx(score)
         assert gap.start < gap.alarm + 1 <= gap.end
