@@ -185,7 +185,8 @@ def usual_counts(learned: np.ndarray, calendar: Calendar) -> np.ndarray:
     mean = np.where(enough, np.nansum(by_hour, axis=1) / np.maximum(known.sum(axis=1), 1), np.nan)
     days_before = np.arange(len(mean))[:, None] - DAY_HOURS * np.arange(1, 8)
     medians = [
-        median_of_rows(np.where(likes >= 0, mean[likes], np.nan)) for likes in (calendar.earlier, days_before)
+        median_of_rows(np.where(likes >= 0, mean[np.maximum(likes, 0)], np.nan))
+        for likes in (calendar.earlier, days_before)
     ]
     return np.repeat(np.nan_to_num(np.fmin(*medians)), HOUR_MINUTES)
 

@@ -125,3 +125,9 @@ def test_gaps_equal_those_of_loops(seed):
         assert isinstance(gap, LongGap)
         assert gap.score == pytest.approx(score)
         assert gap.start < gap.alarm + 1 <= gap.end
+
+
+def test_usual_counts_of_few_days_are_zero_on_the_first():
+    usual = usual_counts(np.full(3 * DAY, 2.0), calendar(3))
+    assert usual[:DAY].max() == 0.0
+    assert usual[DAY:].min() == 2.0
