@@ -7,8 +7,6 @@ once here, for a lake of a few samples; where all have been compiled already, no
 
 from __future__ import annotations
 
-import subprocess
-import sys
 import tempfile
 from pathlib import Path
 
@@ -74,9 +72,7 @@ def queries_and_minutes() -> None:
 def main() -> None:
     """Compile what is not compiled; the simulator, which takes as long as the rest, in a second process at the same time."""
     missing = functions_not_compiled()
-    simulator = None
-    if _SIMULATOR in missing:
-        simulator = subprocess.Popen([sys.executable, "-m", warm.__name__])
+    simulator = warm.compile_beside()
     if set(missing) - {_SIMULATOR}:
         queries_and_minutes()
     if simulator is not None and simulator.wait():

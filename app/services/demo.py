@@ -13,6 +13,7 @@ from throttlescope.app.pipeline.run import run_pipeline
 from throttlescope.app.pipeline.sources.synthetic_history import CLUSTER, STEPS, bring_history
 from throttlescope.app.pipeline.spark_session import SparkIfNeeded
 from throttlescope.app.queries.verdicts import VerdictFilter, read_summary
+from throttlescope.app.services.whatif import warm
 from throttlescope.ingest.core.errors import InputError
 from throttlescope.ingest.lake import Lake
 from throttlescope.ingest.sources.recording import list_demo
@@ -47,9 +48,13 @@ def run_demo(lake: str | Path, progress: Progress = SILENT, *, debug: bool = Fal
         raise InputError(
             "No recording is installed", fix="install the package again, or make lab to record some"
         )
+    # Its first use is at the end, and on a new machine it takes longer to compile than all before that.
+    simulator = warm.compile_beside()
     # No configuration is read: a demo is the same on every machine.
     settings = load_settings(None, {"lake": lake, **_EVERY})
     result = run_pipeline(RunRequest("demo", settings, None, None, names, debug=debug), progress=progress)
     progress.expect(STEPS)
     bring_history(SparkIfNeeded(settings, debug=debug), Lake(settings.lake.absolute()), settings, progress)
+    if simulator is not None:
+        simulator.wait()
     return DemoLake(settings, read_summary(Lake(settings.lake), VerdictFilter()), result.clusters)

@@ -1,8 +1,8 @@
 """Machine code of compiled functions on disk. In: a function's name, the digest of its sources, and what Numba has compiled. Out: the same, read again.
 
 A file holds the code of one function for one signature. It is found by the digest of the sources, the versions of Numba and of what belongs to it, the
-processor and the signature. Files are written at once by renaming, and no process waits for another: processes that compile the same function
-at the same time write the same file. Without a folder that can be written, each process compiles for itself.
+processor and the signature. Files are written at once by renaming. A process that needs what another one is compiling waits for it, up to some
+minutes. Without a folder that can be written, each process compiles for itself.
 """
 
 from __future__ import annotations
@@ -30,6 +30,11 @@ _UNUSED_S = 60 * 86_400
 _DAY_S = 86_400
 _FOLDER = "compiled"
 _SUFFIX = ".code"
+#: Next to a file, while somebody compiles what will be in it.
+_LOCK_SUFFIX = ".lock"
+#: The largest function takes a minute and a half; one whose compiler is stuck is compiled here, too.
+_LONGEST_WAIT_S = 600.0
+_LOOK_S = 0.1
 
 
 class CodeFiles:
@@ -45,6 +50,7 @@ class CodeFiles:
 
     def __init__(self, name: str, digest: str) -> None:
         self.name, self.digest = name, digest
+        self._locks: dict[str, int] = {}
 
     def is_filled(self) -> bool:
         """Whether there is code from the same sources and versions, for any signature and processor."""
@@ -59,11 +65,19 @@ class CodeFiles:
         return None if folder is None else str(folder)
 
     def load_overload(self, signature: Any, target_context: Any) -> Any:
-        """What was compiled for a signature, or None."""
-        from numba.core.compiler import CompileResult
-
+        """What was compiled for a signature, by whoever is compiling it now; None: nothing, and others wait for :meth:`save_overload`."""
         target_context.refresh()
         key = (signature, target_context.codegen().magic_tuple())
+        found = self._load(key, target_context)
+        if found is None and self._lock(self._file_name(key)):
+            found = self._load(key, target_context)
+            if found is not None:
+                self._unlock(self._file_name(key))
+        return found
+
+    def _load(self, key: tuple, target_context: Any) -> Any:
+        from numba.core.compiler import CompileResult
+
         for folder in _folders():
             path = folder / self._file_name(key)
             # Whatever is wrong with a file, compiling helps.
@@ -76,6 +90,13 @@ class CodeFiles:
 
     def save_overload(self, signature: Any, result: Any) -> None:
         """Keep what was compiled; where that is not possible, nothing happens."""
+        key = (signature, result.codegen.magic_tuple())
+        try:
+            self._save(key, result)
+        finally:
+            self._unlock(self._file_name(key))
+
+    def _save(self, key: tuple, result: Any) -> None:
         from numba.core.serialize import dumps
 
         # They contain addresses of this process.
@@ -84,7 +105,6 @@ class CodeFiles:
         folder = writable_folder()
         if folder is None:
             return
-        key = (signature, result.codegen.magic_tuple())
         path = folder / self._file_name(key)
         unfinished = path.with_suffix(f".{uuid.uuid4().hex}")
         try:
@@ -99,6 +119,52 @@ class CodeFiles:
         """Nothing: it is always enabled."""
 
     disable = flush = enable
+
+    # -- one compiles, the others wait -------------------------------------------------------
+
+    def _lock(self, name: str) -> bool:
+        """Wait until no other process compiles for this file, and let others wait; whether that was possible."""
+        folder = writable_folder()
+        if folder is None:
+            return False
+        try:
+            # Not there on Windows.
+            import fcntl
+
+            lock = os.open(folder / f"{name}{_LOCK_SUFFIX}", os.O_RDWR | os.O_CREAT, 0o600)
+        except (ImportError, OSError):
+            return False
+        until_s = time.monotonic() + _LONGEST_WAIT_S
+        while True:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if time.monotonic() < until_s:
+                    time.sleep(_LOOK_S)
+                    continue
+            except OSError:
+                # A file system without locks.
+                pass
+            os.close(lock)
+            return False
+        self._unlock(name)
+        self._locks[name] = lock
+        return True
+
+    def _unlock(self, name: str) -> None:
+        lock = self._locks.pop(name, None)
+        if lock is None:
+            return
+        import fcntl
+
+        # Those who wait have it open: they get it, and find what was compiled.
+        with contextlib.suppress(OSError):
+            os.unlink(writable_folder() / f"{name}{_LOCK_SUFFIX}")
+        # Not only closed: a forked child has it open, too.
+        with contextlib.suppress(OSError):
+            fcntl.flock(lock, fcntl.LOCK_UN)
+        os.close(lock)
 
     # -- names -------------------------------------------------------------------------------
 

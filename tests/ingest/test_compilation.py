@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
+import fcntl
 import importlib
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -13,6 +15,7 @@ from pathlib import Path
 import pytest
 
 import throttlescope.ingest
+from throttlescope.ingest.core import code_files
 from throttlescope.ingest.core.code_files import CodeFiles
 
 ROOT = Path(throttlescope.ingest.__file__).parents[1]
@@ -203,7 +206,7 @@ def test_old_code_is_removed(load, cache):
 
 
 @pytest.mark.study
-def test_concurrent_processes_leave_whole_files(load, tmp_path, cache):
+def test_one_of_concurrent_processes_compiles(load, tmp_path, cache):
     load()
     program = (
         "import sys; from tiny_functions.entry import run; assert run(1) == 20; assert run(2.0) == 30.0;"
@@ -214,13 +217,42 @@ def test_concurrent_processes_leave_whole_files(load, tmp_path, cache):
         subprocess.Popen([sys.executable, "-c", program], env=environment, stdout=subprocess.PIPE)
         for _ in range(3)
     ]
-    assert [process.communicate(timeout=120)[0] for process in processes] != []
+    compiled = [int(process.communicate(timeout=120)[0]) for process in processes]
+    # Each of the two signatures once.
+    assert sum(compiled) == 2
     assert [process.returncode for process in processes] == [0, 0, 0]
     after = subprocess.run(
         [sys.executable, "-c", program], env=environment, capture_output=True, timeout=120, check=True
     )
     assert after.stdout.strip() == b"0"
     assert {file.suffix for file in cache.iterdir()} == {".code"}
+
+
+@pytest.mark.long
+def test_killed_process_holds_up_nobody(load, tmp_path):
+    load()
+    program = (
+        "import os, signal; from tiny_functions.entry import run; from numba.core.compiler import Compiler;"
+        "Compiler.compile_extra = lambda *_: os.kill(os.getpid(), signal.SIGKILL); run(1)"
+    )
+    environment = os.environ | {"PYTHONPATH": str(tmp_path / "one")}
+    done = subprocess.run([sys.executable, "-c", program], env=environment, timeout=120, check=False)
+    assert done.returncode == -signal.SIGKILL
+    run = load()
+    assert run(1) == 20
+    assert hits_and_misses(run) == (0, 1)
+
+
+@pytest.mark.long
+def test_stuck_compiler_is_waited_for_in_vain(load, cache, monkeypatch):
+    load("one")(1)
+    (file,) = cache.iterdir()
+    file.unlink()
+    monkeypatch.setattr(code_files, "_LONGEST_WAIT_S", 0.2)
+    with file.with_name(f"{file.name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        assert load("one")(1) == 20
+    assert file.exists()
 
 
 @pytest.mark.long

@@ -1,7 +1,7 @@
 """The compiled simulator, compiled before a request waits for it. In: nothing. Out: whether this process has it.
 
-The first run on a machine compiles for about a minute and leaves the result on disk; that happens in a process of its own, one per
-machine, so that a server goes on answering meanwhile. Each process then loads what is there.
+The first run on a machine compiles for about a minute and leaves the result on disk; a server
+has that done by a process of its own, so that it goes on answering meanwhile. One process of a machine compiles at a time, and the others load what is there.
 """
 
 from __future__ import annotations
@@ -9,9 +9,7 @@ from __future__ import annotations
 import logging
 import subprocess
 import sys
-import tempfile
 import threading
-from pathlib import Path
 
 from throttlescope.app.services.simulate.scenario import is_compiled
 
@@ -57,34 +55,17 @@ def now() -> None:
 
 def _warm() -> None:
     try:
-        if not is_compiled():
-            _compile_once()
+        if child := compile_beside():
+            child.wait(_LONGEST_S)
         now()
     except Exception:
         _LOG.exception("the simulator could not be loaded")
         _begun.release()
 
 
-def _compile_once() -> None:
-    """Compile in a child process; a second one waits for the first and finds it done."""
-    # Not there on Windows, where no server runs either.
-    import fcntl
-
-    place = Path(tempfile.gettempdir()) / f"throttlescope-compiling-{_user()}.lock"
-    with place.open("a") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not is_compiled():
-            subprocess.run(
-                [sys.executable, "-m", "throttlescope.app.services.whatif.warm"],
-                check=False,
-                timeout=_LONGEST_S,
-            )
-
-
-def _user() -> int:
-    import os
-
-    return os.getuid()
+def compile_beside() -> subprocess.Popen | None:
+    """Begin to compile it in a child process, unless it is compiled. Who needs it meanwhile waits for the child."""
+    return None if is_compiled() else subprocess.Popen([sys.executable, "-m", __name__])
 
 
 if __name__ == "__main__":
