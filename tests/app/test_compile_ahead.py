@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -46,3 +48,27 @@ def test_later_queries_compile_nothing():
     answered, compiled_later = (int(number) for number in done.stdout.split())
     assert answered > 150
     assert compiled_later == 0
+
+
+@pytest.mark.long
+def test_compiling_process_ends_with_the_one_that_began_it(tmp_path):
+    program = "from throttlescope.app.services.whatif import warm; print(warm.compile_beside().pid)"
+    environment = os.environ | {"THROTTLESCOPE_CACHE": str(tmp_path)}
+    done = subprocess.run(
+        [sys.executable, "-c", program], env=environment, stdout=subprocess.PIPE, timeout=120, check=True
+    )
+    child = int(done.stdout)
+    until_s = time.monotonic() + 30
+    while time.monotonic() < until_s and _is_running(child):
+        time.sleep(0.05)
+    assert not _is_running(child)
+
+
+def _is_running(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    # One that nobody waits for stays in the list of processes after its end.
+    with open(f"/proc/{pid}/stat") as stat:
+        return stat.read().rpartition(")")[2].split()[0] != "Z"

@@ -6,6 +6,7 @@ has that done by a process of its own, so that it goes on answering meanwhile. O
 
 from __future__ import annotations
 
+import atexit
 import logging
 import subprocess
 import sys
@@ -64,8 +65,12 @@ def _warm() -> None:
 
 
 def compile_beside() -> subprocess.Popen | None:
-    """Begin to compile it in a child process, unless it is compiled. Who needs it meanwhile waits for the child."""
-    return None if is_compiled() else subprocess.Popen([sys.executable, "-m", __name__])
+    """Begin to compile it in a child process, unless it is compiled. Who needs it meanwhile waits for the child, which ends with this process."""
+    if is_compiled():
+        return None
+    child = subprocess.Popen([sys.executable, "-m", __name__])
+    atexit.register(child.terminate)
+    return child
 
 
 if __name__ == "__main__":
