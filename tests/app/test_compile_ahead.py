@@ -52,12 +52,12 @@ def test_later_queries_compile_nothing():
 
 @pytest.mark.long
 def test_compiling_process_ends_with_the_one_that_began_it(tmp_path):
-    program = "from throttlescope.app.services.whatif import warm; print(warm.compile_beside().pid)"
+    program = "import sys; from throttlescope.app.services.whatif import warm; print(warm.compile_beside().pid, file=open(sys.argv[1], 'w'))"
     environment = os.environ | {"THROTTLESCOPE_CACHE": str(tmp_path)}
-    done = subprocess.run(
-        [sys.executable, "-c", program], env=environment, stdout=subprocess.PIPE, timeout=120, check=True
-    )
-    child = int(done.stdout)
+    noted = tmp_path / "pid"
+    # Not through a pipe: the child would have it, too.
+    subprocess.run([sys.executable, "-c", program, noted], env=environment, timeout=120, check=True)
+    child = int(noted.read_text())
     until_s = time.monotonic() + 30
     while time.monotonic() < until_s and _is_running(child):
         time.sleep(0.05)
