@@ -115,9 +115,11 @@ def judge(
             )  # fmt: skip
             adopted |= {gap.end for gap in gaps if gap.adopted}
         stops = [CusumRun(gap.start, gap.alarm, gap.end, gap.score, gap.open) for gap in gaps]
+        # Where the sum sees it as well, its score counts: what a busy series misses is a number without end.
+        stops = [replace(stop, score=0.0) if _touches(stop, strays) else stop for stop in stops]
         for run in joined(strays + stops, rules.join_minutes):
             one = _described(side, run, baseline, rules, adopted)
-            if not any(stray.start < run.end and run.start < stray.end for stray in strays):
+            if not _touches(run, strays):
                 # Its worst minute is none that strays: only a long time without anything is unusual.
                 one = replace(one, worst=run.start, value=0.0, expected=float(usual[run.start]), low=None, high=None)  # fmt: skip
             found.append(one)
@@ -242,6 +244,10 @@ def _nearer(residual: np.ndarray, former: np.ndarray) -> np.ndarray:
     """Deviation from the nearer of two levels, so that the way back to the former one is no anomaly."""
     other = residual + former
     return np.where((former != 0.0) & (np.abs(other) < np.abs(residual)), other, residual)
+
+
+def _touches(run: CusumRun, others: Sequence[CusumRun]) -> bool:
+    return any(other.start < run.end and run.start < other.end for other in others)
 
 
 def _shifted(run: CusumRun, by: int) -> CusumRun:
