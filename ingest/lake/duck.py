@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
-import duckdb
 import pyarrow as pa
 
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.lake.files import DataFile
 from throttlescope.ingest.lake.storage import Storage
+
+if TYPE_CHECKING:
+    import duckdb
 
 
 def reaches(connection: duckdb.DuckDBPyConnection, storage: Storage) -> None:

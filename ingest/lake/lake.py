@@ -14,7 +14,6 @@ from pathlib import Path
 from types import EllipsisType
 from typing import TYPE_CHECKING
 
-import duckdb
 import pyarrow as pa
 import pyarrow.compute as pc
 from deltalake import DeltaTable, PostCommitHookProperties
@@ -45,6 +44,7 @@ from throttlescope.ingest.lake.storage import Storage
 from throttlescope.ingest.lake.write_errors import naming_unwritable
 
 if TYPE_CHECKING:
+    import duckdb
     from pyspark.sql import DataFrame, SparkSession
 
 # The writer that lost a race opens the table again; each attempt takes milliseconds.
@@ -64,6 +64,13 @@ class ConflictError(ThrottlescopeError):
 
 class _LostRaceError(ConflictError):
     """Another writer created the next version of the table first; nothing says that it wrote the same rows."""
+
+
+def _duckdb_connection() -> duckdb.DuckDBPyConnection:
+    # Imported here: many commands only read files.
+    import duckdb
+
+    return duckdb.connect()
 
 
 class Lake:
@@ -191,13 +198,13 @@ class Lake:
     @contextlib.contextmanager
     def counting(self, table: str, files: list[DataFile]) -> Iterator[duckdb.DuckDBPyConnection]:
         """A connection that reads some files of a table where they lie; one that is not there is named."""
-        with duckdb.connect() as connection, naming_missing(table, files):
+        with _duckdb_connection() as connection, naming_missing(table, files):
             reaches(connection, self.storage)
             yield connection
 
     def duckdb(self, tables: Iterable[str] = TABLES) -> duckdb.DuckDBPyConnection:
         """A connection with a view of each of these tables, all of one moment. Use a cursor per request."""
-        return self._with_views(duckdb.connect(), tables)[0]
+        return self._with_views(_duckdb_connection(), tables)[0]
 
     def confined_duckdb(self, *, memory_limit_mb: int) -> duckdb.DuckDBPyConnection:
         """As :meth:`duckdb`, for queries that others wrote: nothing but the views' files can be opened.
@@ -207,7 +214,7 @@ class Lake:
         memory_limit_mb : int
             What a query may hold (MB of 1,000,000 bytes). Nothing is written to disk beyond that.
         """
-        connection, files = self._with_views(duckdb.connect(), TABLES)
+        connection, files = self._with_views(_duckdb_connection(), TABLES)
         confine(connection, files, memory_limit_mb=memory_limit_mb)
         return connection
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator
 
-import duckdb
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -15,10 +14,6 @@ from throttlescope.ingest.lake.files import DataFile
 from throttlescope.ingest.lake.formats import MissingFilesError
 from throttlescope.ingest.lake.open_storage import storage_of
 from throttlescope.ingest.lake.parquet import dataset, reporting_store_errors
-
-#: What readers raise on a file that is gone or holds no Parquet: DuckDB many things, some without a class of their own.
-_UNREADABLE = (*UNREADABLE, duckdb.Error)
-_NO_FILES = (duckdb.ProgrammingError, duckdb.InterruptException, duckdb.OutOfMemoryException)
 
 
 def read_files(
@@ -43,8 +38,8 @@ def naming_missing(table: str, files: list[DataFile]) -> Iterator[None]:
     """Where reading files of a table fails within it because some are not there, or are damaged, say which."""
     try:
         yield
-    except _UNREADABLE as error:
-        if isinstance(error, _NO_FILES) and not isinstance(error, duckdb.InvalidInputException):
+    except _unreadable() as error:
+        if _is_of_no_file(error):
             raise
         if gone := _missing(files):
             raise MissingFilesError.of(table, gone) from error
@@ -53,6 +48,21 @@ def naming_missing(table: str, files: list[DataFile]) -> Iterator[None]:
         if broken := damaged(named or files):
             raise DamagedFilesError.of(table, broken) from error
         raise
+
+
+def _unreadable() -> tuple[type[BaseException], ...]:
+    """What readers raise on a file that is gone or holds no Parquet: DuckDB many things, some without a class of their own."""
+    # Imported where something was raised: many commands read without it.
+    import duckdb
+
+    return (*UNREADABLE, duckdb.Error)
+
+
+def _is_of_no_file(error: BaseException) -> bool:
+    import duckdb
+
+    no_files = (duckdb.ProgrammingError, duckdb.InterruptException, duckdb.OutOfMemoryException)
+    return isinstance(error, no_files) and not isinstance(error, duckdb.InvalidInputException)
 
 
 def _missing(files: list[DataFile]) -> list[str]:

@@ -20,9 +20,9 @@ MAY_NOT_IMPORT = {
     ("--help",): (*HEAVY, "numba", "pyarrow", "duckdb", "numpy"),
     ("verdicts",): (*HEAVY, "numba"),
     ("verdicts", "--format", "json"): (*HEAVY, "numba"),
-    ("episodes",): (*HEAVY, "numba"),
-    ("promql", "m"): HEAVY,
-    ("promql", "rate(m[5m])", "--format", "json"): HEAVY,
+    ("episodes",): (*HEAVY, "numba", "duckdb"),
+    ("promql", "m"): (*HEAVY, "duckdb"),
+    ("promql", "rate(m[5m])", "--format", "json"): (*HEAVY, "duckdb"),
 }
 
 PROGRAM = """
