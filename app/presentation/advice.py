@@ -33,11 +33,19 @@ PRIMARY = {
 
 def primary_text(known: Mapping[str, Any]) -> str:
     """What the replays of some facts say as a whole."""
-    return sentence("advice.far_off") if known["is_far_off"] else PRIMARY[known["primary"]].text
+    if known["not_modelled"]:
+        return sentence(f"advice.not_modelled.{known['not_modelled']}")
+    if known["is_far_off"]:
+        return sentence("advice.far_off")
+    if known["primary"] is None and known["recommendations"]:
+        return sentence("advice.primary.small")
+    return PRIMARY[known["primary"]].text
 
 
 def none_found(known: Mapping[str, Any]) -> str:
     """Why some facts have no recommendation."""
+    if known["not_modelled"]:
+        return sentence(f"advice.none_not_modelled.{known['not_modelled']}")
     if known["is_far_off"]:
         return sentence("advice.none_far_off")
     if known["is_drained"]:
@@ -78,6 +86,7 @@ def facts(found: ReplayInputs, advice: Advice) -> dict[str, Any]:
         "window_start_ms": found.start_ms,
         "replay_error_share": known.error_share,
         "is_far_off": known.is_far_off,
+        "not_modelled": known.not_modelled,
         "is_drained": known.is_drained,
         "counterfactuals": [{**asdict(row), "change": row.change.words} for row in known.rows],
         "recommendations": [asdict(one) for one in advice.recommendations],

@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from throttlescope.models.recommendation import Advice
 
 #: Windows that are tried where none is given, until one is replayed well: in a long one the cause may have changed.
-WINDOWS = ("30m", "15m", "10m", "5m")
+WINDOWS = ("30m", "15m", "10m", "5m", "3m")
+#: Fewer scrapes are replayed well by chance.
+LEAST_SCRAPES = 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,6 +61,8 @@ def recommend_drain(lake: Lake, question: Question, now_ms: int, progress: Progr
                 found = read(lake, replace(question, window=window), now_ms=now_ms)
             except InputError:
                 # Too few samples for a replay: shorter windows have fewer.
+                break
+            if len(found.observed.times_ms) < LEAST_SCRAPES:
                 break
             tried = DrainAdvice(found, _advised(found))
         if tried.advice.counterfactuals.is_far_off:

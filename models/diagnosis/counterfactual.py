@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from throttlescope.ingest.contracts.vocabulary import LEVELS, UNITS
+from throttlescope.models.diagnosis import thresholds as t
 from throttlescope.models.diagnosis.causes import CAUSES
 from throttlescope.models.messages.catalogue import Message
 from throttlescope.models.throttling.replay import (
@@ -28,6 +29,8 @@ from throttlescope.models.throttling.replay.replay_answer import SAME_SHARE, Out
 
 #: How far ahead the futures are compared.
 HORIZON_S = 1_800
+#: Causes that replays do not have: what they say of a subscription that is held by one of them would be wrong.
+NOT_MODELLED = ("blocked_on_unacked", "redelivery")
 #: A consumer that is no brake at all.
 NO_WORK_MS = 0.0
 
@@ -101,6 +104,8 @@ class Counterfactuals:
         How far the replay of the window itself was from what was recorded, over the largest backlog.
     is_far_off : bool
         Whether that is too far to trust any of the figures.
+    not_modelled : str or None
+        The cause at the window's end that no replay has, of :data:`NOT_MODELLED`: then the rows say nothing.
     is_drained : bool
         Whether there is no backlog at the window's end: then no lever can help.
     capacity : Capacity
@@ -116,6 +121,7 @@ class Counterfactuals:
     primary: str | None
     error_share: float
     is_far_off: bool
+    not_modelled: str | None
     is_drained: bool
     capacity: Capacity
     notes: list[Message]
@@ -210,10 +216,22 @@ def counterfactuals(
         primary=_primary(rows, first),
         error_share=first.speed.error_share,
         is_far_off=first.is_far_off,
+        not_modelled=not_modelled(observed),
         is_drained=first.backlog_entries <= first.drained_below_entries,
         capacity=ground.capacity,
         notes=notes,
     )
+
+
+def not_modelled(observed: Observed) -> str | None:
+    """What the window ends with and a replay does not do: it delivers every message once, and takes each for acknowledged once it is processed."""
+    mine = observed.selected.values()
+    if any(len(item.blocked) and item.blocked[-1] for item in mine):
+        return "blocked_on_unacked"
+    dispatched = sum(float(item.out_msg.sum()) for item in mine) / observed.elapsed_s
+    if observed.redelivered_msg_per_s > t.REDELIVERY_SHARE * dispatched > 0:
+        return "redelivery"
+    return None
 
 
 def _free_consumers(observed: Observed) -> Change:

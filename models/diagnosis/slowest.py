@@ -169,6 +169,9 @@ def _finding(consumers: Sequence[Consumer], slow: int | None, waited_for: int | 
     if count == 1:
         return _of_one(consumers[0], slow, waited_for)
     if waited_for == 0:
+        unacked = sum(one.unacked_msg or 0 for one in consumers)
+        if unacked and all(one.ack_msg_rate == 0 for one in consumers):
+            return message("slowest.none_waited_for_nothing_acked", count=count, unacked=unacked)
         return message("slowest.none_waited_for", count=count)
     if slow is None:
         return message("slowest.not_known", count=count)

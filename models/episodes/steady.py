@@ -3,7 +3,8 @@
 A cause with its limiter replaces the one before when two windows that do not overlap name it within three windows' time, and none
 between them names the one before; it then counts from the first of the two. So a single window of anything, ``unknown`` included,
 cuts nothing, and verdicts that alternate stay with what was first. (Two of the last three windows alone would not do: of
-verdicts that alternate, every window completes two of three.) After a longer hole in the verdicts the next one counts at once.
+verdicts that alternate, every window completes two of three.) After a longer hole in the verdicts the next one counts at once. If that is
+*healthy*, and another window contradicts it before a second one that does not overlap confirms it, the cause is unknown from there on: a backlog is there.
 """
 
 from __future__ import annotations
@@ -21,6 +22,9 @@ class SteadyCause(NamedTuple):
 
     cause: str
     limiter: str | None
+
+
+UNKNOWN = SteadyCause("unknown", None)
 
 
 class Spell(NamedTuple):
@@ -77,12 +81,18 @@ def steady(found: Sequence[Spell], before: tuple[SteadyCause, int] | None = None
     labels: list[SteadyCause] = []
     now, until_ms = before or (None, 0)
     named: dict[SteadyCause, list[int]] = {}
+    # The window that a cause which no second one has confirmed yet was taken from.
+    only: Spell | None = None
     for i, spell in enumerate(found):
         length_ms = spell.window_end_ms - spell.window_start_ms
         within_ms = int(t.REPLACE_WITHIN_WINDOWS * length_ms)
         if now is None or spell.start_ms - until_ms > within_ms:
-            now, named = spell.blamed, {}
+            now, named, only = spell.blamed, {}, spell
         until_ms = spell.end_ms
+        if only is not None and spell.blamed != now and now.cause == "healthy":
+            now, named, only = UNKNOWN, {}, None
+        elif only is not None and spell.blamed == now and spell.window_start_ms >= only.window_end_ms:
+            only = None
         labels.append(now)
         if spell.blamed == now:
             named = {}
@@ -91,7 +101,7 @@ def steady(found: Sequence[Spell], before: tuple[SteadyCause, int] | None = None
         places.append(i)
         first = _replaces(found, places, within_ms)
         if first is not None:
-            now, named = spell.blamed, {}
+            now, named, only = spell.blamed, {}, None
             labels[first:] = [now] * (i + 1 - first)
     return labels
 

@@ -34,7 +34,7 @@ class Advice:
     ----------
     recommendations : tuple of Recommendation
         The one to do first comes first; empty where nothing that was tried is enough, the replay is too far
-        off to know, or there is no backlog.
+        off to know or lacks the cause, or there is no backlog.
     not_helping : tuple of Message
         Levers that change nothing.
     counterfactuals : Counterfactuals
@@ -74,7 +74,7 @@ def advise(
     """
     ground = ground or Ground(observed, history or observed)
     found = counterfactuals(observed, limiters, ground=ground, horizon_s=target_s)
-    if found.is_far_off:
+    if found.is_far_off or found.not_modelled:
         return Advice((), (), replace(found, rows=(), primary=None), target_s)
     if found.is_drained:
         return Advice((), (), found, target_s)

@@ -65,7 +65,7 @@ def bundle_of(lake: Lake, kind: str) -> tuple[Incident, Bundle]:
     incident = read_incident(lake, selected)
     advice = {
         "at_ms": incident.at_ms, "target_s": 1800, "backlog_entries": 9000, "primary": "limiter", "replay_error_share": 0.01,
-        "is_far_off": False, "is_drained": False, "window_start_ms": incident.at_ms - 1_800_000,
+        "is_far_off": False, "not_modelled": None, "is_drained": False, "window_start_ms": incident.at_ms - 1_800_000,
         "as_is_entries": {"low": 1.0, "likely": None, "high": 2.0}, "counterfactuals": [], "notes": [message_with_name(name)], "not_helping": [message_with_name(name)],
         "recommendations": [
             {

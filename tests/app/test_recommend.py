@@ -11,10 +11,12 @@ from tests.app.commands import throttlescope
 from tests.models.episodes.scenes import fill
 from tests.models.episodes.scenes import minutes as rows_of
 from tests.models.throttling.replay.samples import SELECTOR, START_MS, key, scenario, simulated_lake
+from throttlescope.app.presentation.advice import primary_text
 from throttlescope.app.services.slo import AgeObjective
 from throttlescope.ingest.core.errors import InputError
 from throttlescope.ingest.core.times import MINUTE_MS, format_time
 from throttlescope.models.diagnosis.window import SubscriptionKey
+from throttlescope.models.messages.catalogue import sentence
 
 WINDOW_S = 600
 AT_MS = START_MS + WINDOW_S * 1000
@@ -140,3 +142,10 @@ def test_nothing_is_recommended_from_a_replay_that_is_far_off(changed):
     assert (known["recommendations"], known["counterfactuals"], known["primary"]) == ([], [], None)
     text = throttlescope("recommend", SELECTOR, "--lake", changed.root, "--window", "30m").out
     assert "No change is recommended, because the replay is too far from what was recorded." in text
+
+
+def test_small_gains_are_not_called_none():
+    """A recommendation under a sentence that says no lever changes anything would contradict it."""
+    known = {"not_modelled": None, "is_far_off": False, "primary": None, "recommendations": []}
+    assert primary_text(known) == sentence("advice.primary.none")
+    assert primary_text(known | {"recommendations": [{}]}) == sentence("advice.primary.small")

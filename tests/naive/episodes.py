@@ -28,19 +28,23 @@ def stretches(over, calm_minutes):
     return found
 
 
-def steady(windows, within):
+def steady(windows, within, healthy, unknown):
     """What holds during each window, by looking at every pair of windows before each one.
 
-    ``windows`` are (start, end, what) that follow one another without overlap; ``within`` is in window lengths.
+    ``windows`` are (start, end, what) that follow one another without overlap; ``within`` is in window lengths. ``healthy`` and ``unknown`` are
+    what windows say of them: the first counts at once only until a window contradicts it that comes before a second one like it.
     """
-    labels, begun = [], 0
+    labels, begun, is_first = [], 0, False
     for i, (start, end, what) in enumerate(windows):
         length = end - start
         if i == 0 or start - windows[i - 1][1] > within * length:
-            begun = i
+            begun, is_first = i, True
             labels.append(what)
             continue
         labels.append(labels[-1])
+        if is_first and labels[-1] == healthy != what:
+            begun, labels[-1] = i, unknown
+        is_first = False
         if what == labels[-1]:
             continue
         for first in range(begun, i):

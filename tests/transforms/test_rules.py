@@ -14,6 +14,7 @@ from throttlescope.transforms.promql.evaluate import evaluate
 from throttlescope.transforms.promql.matrix import Steps
 from throttlescope.transforms.promql.source import MemorySource, Series
 from throttlescope.transforms.rules import RULES_FILE, column_rules, load_rules
+from throttlescope.transforms.rules.rule_file import RecordingRule
 
 KEY = {"cluster": "c", "namespace": "t/n", "topic": "persistent://t/n/x", "partition": "-1"}
 SUB = {**KEY, "subscription": "s"}
@@ -55,6 +56,13 @@ def test_promtool_accepts_the_file():
 
 def test_every_rule_column_has_its_rule():
     assert tuple(column_rules()) == RULE_COLUMNS
+
+
+def test_every_recording_rule_has_its_column():
+    recorded = {rule.name for rule in load_rules() if isinstance(rule, RecordingRule)}
+    # The naive rules are compared with, and are no columns.
+    naive = {"throttlescope:naive_throttle", "throttlescope:naive_consumer_capacity"}
+    assert recorded - naive == {f"throttlescope:{column}" for column in RULE_COLUMNS}
 
 
 def test_rules_read_what_is_pulled():

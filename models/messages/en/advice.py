@@ -80,6 +80,22 @@ SENTENCES = {
     "advice.primary.consumers": "The consumers are the limiting factor: faster ones drain most.",
     "advice.primary.both": "Limiter and consumers both limit it: neither change alone drains it, both together do.",
     "advice.primary.none": "None of the levers that were tried changes the backlog measurably.",
+    "advice.primary.small": "Each change gains less than 5 % of what is dispatched in that time: growth is slow, and which change gains most is not certain.",
+    "advice.not_modelled.blocked_on_unacked": (
+        "The broker dispatches nothing more, as too many messages are unacknowledged. A replay takes messages for acknowledged once they are processed, so it "
+        "cannot compare changes."
+    ),
+    "advice.not_modelled.redelivery": (
+        "Much of what is dispatched is redelivered. A replay delivers every message once, so it cannot compare changes."
+    ),
+    "advice.none_not_modelled.blocked_on_unacked": (
+        "No change of limits or of the number of consumers is recommended. First find out why the consumers do not acknowledge; restarting them "
+        "redelivers what they hold."
+    ),
+    "advice.none_not_modelled.redelivery": (
+        "No change of limits or of the number of consumers is recommended. First find out why messages are redelivered: negative acknowledgements, a timeout of acknowledgement that is "
+        "too short, or consumers that reconnect."
+    ),
     "advice.none_drained": "There is no backlog to drain at this moment. Choose an earlier one (--at TIME on the command line) to see what would have drained it then.",
     "advice.none_found": "No change that was tried drains it within {target_s:duration}.",
     "advice.far_off": "The replay is too far from what was recorded to compare changes.",

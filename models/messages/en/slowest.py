@@ -7,11 +7,14 @@ SENTENCES = {
         "Of {subscription} single consumers are not measured: set exposeConsumerLevelMetricsInPrometheus=true on the brokers, "
         "or use throttlescope now --pulsar-admin URL."
     ),
-    "slowest.only.not_waited_for": "The broker does not wait for the only consumer: it has spare capacity.",
-    "slowest.only.not_known": "Whether the only consumer is slow is not known: it was not measured.",
-    "slowest.only.slow": "The broker waits for the only consumer, and nothing gets done.",
-    "slowest.only.at_capacity": "The only consumer is at its capacity ({pace}).",
+    "slowest.only.not_waited_for": "The broker does not wait for the only active consumer: it has spare capacity.",
+    "slowest.only.not_known": "Whether the only active consumer is slow is not known: it was not measured.",
+    "slowest.only.slow": "The broker waits for the only active consumer, and nothing gets done.",
+    "slowest.only.at_capacity": "The only active consumer is at its capacity ({pace}).",
     "slowest.none_waited_for": "None of {count} consumers keeps the broker waiting: they have spare capacity.",
+    "slowest.none_waited_for_nothing_acked": (
+        "None of {count} consumers keeps the broker waiting, but they acknowledge nothing and hold {unacked:number} unacknowledged messages."
+    ),
     "slowest.not_known": "Which of {count} consumers is slow is not known: not all of them were measured.",
     "slowest.all_slow": "The broker waits for each of {count} consumers, and nothing gets done.",
     "slowest.one_slow": "1 of {count} consumers is slow: {named}; the fastest does {fastest:number} msg/s.",

@@ -110,6 +110,10 @@ SENTENCES = {
     ),
     "whatif.delayed": "{entries:,.0f} entries wait for their delivery time: they are assumed to be deliverable.",
     "whatif.expired": "{entries:,.0f} entries expired in the window: in a replay none does.",
+    "whatif.blocked": (
+        "At the window's end the broker dispatches nothing, as too many messages are unacknowledged: a replay takes them for acknowledged once they are processed, "
+        "so it drains what in fact waits."
+    ),
     "whatif.redelivered": "{msg_per_s:.1f} msg/s were redelivered: a replay delivers every message once.",
     "whatif.batches_vary": "Entries hold {messages:.2f} messages on average: in a replay all are alike.",
     "whatif.limits_never_read": (

@@ -7,11 +7,12 @@ SENTENCES = {
         "没有测得 {subscription} 的单个消费者：请在 broker 上设置 exposeConsumerLevelMetricsInPrometheus=true，或使用 throttlescope now "
         "--pulsar-admin URL。"
     ),
-    "slowest.only.not_waited_for": "broker 没有在等待唯一的消费者：它有余力。",
-    "slowest.only.not_known": "不知道唯一的消费者是否慢：没有测得。",
-    "slowest.only.slow": "broker 在等待唯一的消费者，而没有任何消息处理完成。",
-    "slowest.only.at_capacity": "唯一的消费者已达到处理能力上限（{pace}）。",
+    "slowest.only.not_waited_for": "broker 没有在等待唯一活动的消费者：它有余力。",
+    "slowest.only.not_known": "不知道唯一活动的消费者是否慢：没有测得。",
+    "slowest.only.slow": "broker 在等待唯一活动的消费者，而没有任何消息处理完成。",
+    "slowest.only.at_capacity": "唯一活动的消费者已达到处理能力上限（{pace}）。",
     "slowest.none_waited_for": "{count} 个消费者中没有一个让 broker 等待：它们有余力。",
+    "slowest.none_waited_for_nothing_acked": "{count} 个消费者中没有一个让 broker 等待，但它们什么也没有确认，并持有 {unacked:number} 条未确认的消息。",
     "slowest.not_known": "不知道 {count} 个消费者中哪个慢：没有全部测得。",
     "slowest.all_slow": "broker 在等待全部 {count} 个消费者，而没有任何消息处理完成。",
     "slowest.one_slow": "{count} 个消费者中有 1 个慢：{named}；最快的处理 {fastest:number} msg/s。",

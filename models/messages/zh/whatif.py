@@ -86,6 +86,7 @@ SENTENCES = {
     "whatif.producers_unknown": "没有记录发布限流是否减慢了生产者；如果是，到达量就是下界。",
     "whatif.delayed": "{entries:,.0f} 个条目在等待投递时间：假定它们可以投递。",
     "whatif.expired": "{entries:,.0f} 个条目在窗口内过期：回放中没有条目过期。",
+    "whatif.blocked": "在窗口结束时，未确认的消息太多，broker 不再派发：回放把处理完的消息视为已确认，因此会消化实际上仍在等待的积压。",
     "whatif.redelivered": "重投速率为 {msg_per_s:.1f} msg/s：回放中每条消息只投递一次。",
     "whatif.batches_vary": "条目平均包含 {messages:.2f} 条消息：回放中所有条目都一样。",
     "whatif.limits_never_read": "从未读取限流（数据湖中没有 admin API 的应答）：假定没有限流。",

@@ -51,6 +51,7 @@ FOUND = {
     "window_start_ms": START_MS - 1_800_000,
     "replay_error_share": 0.02,
     "is_far_off": False,
+    "not_modelled": None,
     "is_drained": False,
     "counterfactuals": [
         counterfactual("limiter", "subscription.msg", span(0, 0), span(267_000, 269_000), 840, 1140, "consumers"),

@@ -16,7 +16,7 @@ from tests.app.web.test_pages import address, read
 from throttlescope.app.presentation.figures.sparkline import HEIGHT_PX, WIDTH_PX, sparkline
 from throttlescope.app.web.address.promql import PromqlAddress
 from throttlescope.app.web.pages.subscription.accuracy import accuracy_line
-from throttlescope.app.web.pages.subscription.content import read_view
+from throttlescope.app.web.pages.subscription.content import COLUMNS, read_view
 from throttlescope.app.web.pages.subscription.evidence import evidence
 from throttlescope.app.web.pages.subscription.symptom_series import _COLUMNS, series_of
 from throttlescope.ingest.contracts import TABLES
@@ -129,3 +129,18 @@ def test_accuracy_line_shows_measured_figures():
     assert other.startswith("How often rules 0-sample are right was not measured.")
     rare = read(accuracy_line({"rules_version": known["rules_version"], "cause": "topic_moved"}))
     assert "none of them was Topic moved." in rare
+
+
+#: Symptoms that no column of the minutes shows by itself: they compare several, or speak of limits, which have charts of their own.
+WITHOUT_SERIES = {
+    "connection_paused", "dispatch_below_before", "dispatch_contention", "limit_changed", "limit_not_in_force", "limit_observed_later",
+    "limiter_at_limit", "limits_far", "limits_old", "parent_segments", "permits_lost", "remote_pauses", "remote_quota_full",
+    "replication_markers", "replicator_disconnected", "rule", "sends_nothing", "sends_wait", "served_twice", "storage_faster",
+    "successors_read", "throttle_events", "unacked_negative", "unacked_steady", "unanswered",
+}  # fmt: skip
+
+
+def test_every_symptom_has_its_small_chart_or_none_on_purpose():
+    assert set(SYMPTOMS) == set(_COLUMNS) | WITHOUT_SERIES
+    assert not set(_COLUMNS) & WITHOUT_SERIES
+    assert {column for column, _ in _COLUMNS.values()} <= set(COLUMNS)

@@ -284,3 +284,11 @@ def test_equally_slow_consumers_are_not_singled_out(name):
     found = slowest_consumers(key, series, end_ms - 300_000, end_ms, stats=stats)
     assert found.slow == 0
     assert found.waited_for == found.of > 0
+
+
+def test_consumers_that_acknowledge_nothing_have_no_spare_capacity():
+    """A subscription that is blocked on unacknowledged messages: its consumers hold permits, and what they have got."""
+    blocked = [consumer(str(number), acks=0, permits=900, unacked=351) for number in range(2)]
+    assert slow_of(*blocked).finding.key == "slowest.none_waited_for_nothing_acked"
+    idle = [consumer(str(number), acks=0, permits=900, unacked=0) for number in range(2)]
+    assert slow_of(*idle).finding.key == "slowest.none_waited_for"

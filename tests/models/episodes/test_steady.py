@@ -36,6 +36,8 @@ def labels(letters, **grid):
         ("TTSuuS", "TTSuuu".replace("S", "T")),  # too far apart; two unknowns come first
         ("TTPP", "TTPP"),  # another limiter is a change
         ("hTTTTh", "hTTTTT"),
+        ("hT", "hu"),  # healthy, of which nothing is sure yet, holds only until the next window
+        ("hhT", "hhh"),  # once confirmed it holds as any other
         ("S", "S"),
         ("TT    SS", "TTSS"),  # after a hole longer than three windows the next one counts at once
         ("TT  ST", "TTTT"),  # after a shorter one it has to prove itself
@@ -55,7 +57,8 @@ def test_sliding_and_tiling_windows_need_equal_time():
 def test_labels_are_those_of_the_twin(letters):
     found = spells(verdicts(letters), DAY, DAY + DAY_MS)
     windows = [(spell.window_start_ms, spell.window_end_ms, spell.blamed) for spell in found]
-    assert steady(found) == naive.steady(windows, t.REPLACE_WITHIN_WINDOWS)
+    healthy, unknown = (SteadyCause(*SAYS[letter]) for letter in "hu")
+    assert steady(found) == naive.steady(windows, t.REPLACE_WITHIN_WINDOWS, healthy, unknown)
 
 
 @given(st.text("TSPhu ", min_size=1, max_size=40), st.sampled_from([1, 5]))

@@ -135,3 +135,33 @@ def test_too_short_period_is_lengthened(tmp_path):
     assert period.now == 1 < period.value
     assert "-md 500" not in period.apply
     assert period.roll_back.endswith("-md 625 -bd -1 -dt 1")
+
+
+def test_blocked_subscription_gets_no_recommendation(tmp_path):
+    """A replay takes messages for acknowledged, so it would drain what the broker does not even dispatch."""
+    window = observed(tmp_path, limits=[], subscriptions=[SLOW], producers=PUBLISH_300)
+    assert advise(window).recommendations
+    mine = window.readers[("billing", -1)]
+    blocked = mine.blocked.copy()
+    # Only what it ends with counts.
+    blocked[0] = True
+    assert advise(_with_reader(window, blocked=blocked)).recommendations
+    blocked[-1] = True
+    found = advise(_with_reader(window, blocked=blocked))
+    assert found.counterfactuals.not_modelled == "blocked_on_unacked"
+    assert (found.recommendations, found.not_helping, found.counterfactuals.rows) == ((), (), ())
+    assert "whatif.blocked" in {note.key for note in found.counterfactuals.notes}
+
+
+@pytest.mark.parametrize(("redelivered_share", "is_refused"), [(0.2, False), (0.5, True)])
+def test_redelivered_subscription_gets_no_recommendation(tmp_path, redelivered_share, is_refused):
+    window = observed(tmp_path, limits=[], subscriptions=[SLOW], producers=PUBLISH_300)
+    dispatched = window.readers[("billing", -1)].out_msg.sum() / window.elapsed_s
+    found = advise(replace(window, redelivered_msg_per_s=redelivered_share * dispatched))
+    assert (found.counterfactuals.not_modelled == "redelivery") == is_refused
+    assert bool(found.recommendations) != is_refused
+
+
+def _with_reader(window, **changes):
+    key = ("billing", -1)
+    return replace(window, readers={**window.readers, key: replace(window.readers[key], **changes)})
