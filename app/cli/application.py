@@ -43,7 +43,7 @@ _MODULES = {name: name.replace("-", "_") for name in _NAMES} | {"ingest": "run"}
 
 
 class _CommandsByName(Mapping[str, Any]):
-    """Each command is imported and made when it is asked for: making all of them takes as long as starting Python."""
+    """Each command is imported and made when it is called: making all of them takes as long as starting Python."""
 
     def __getitem__(self, name: str) -> Any:
         if name not in _MODULES:

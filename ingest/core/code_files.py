@@ -65,7 +65,7 @@ class CodeFiles:
         return None if folder is None else str(folder)
 
     def load_overload(self, signature: Any, target_context: Any) -> Any:
-        """What was compiled for a signature, by whoever is compiling it now; None: nothing, and others wait for :meth:`save_overload`."""
+        """What was compiled for a signature, waiting for a process that is compiling it; None: nothing, and others wait for :meth:`save_overload`."""
         target_context.refresh()
         key = (signature, target_context.codegen().magic_tuple())
         found = self._load(key, target_context)

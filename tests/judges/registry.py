@@ -341,7 +341,7 @@ JUDGES = (
                 f"{THIRD_READING}: new words for each",
             ),
             Finding(
-                "Third reading: a cause of three minutes is replayed well only in a window of three minutes, which has to be asked for.",
+                "Third reading: a cause of three minutes is replayed well only in a window of three minutes, which had to be given by hand.",
                 f"{THIRD_READING}: it is tried after five minutes",
             ),
             Finding(
