@@ -76,7 +76,7 @@ test-heavy: setup ## the half of `make test` that starts brokers, then a browser
 # They are collected once before: in a new clone three workers would otherwise each compile all of them.
 test-light: setup ## the other half of `make test`
 	@$(PART); renice -n 10 -p $$$$ > /dev/null; \
-		$(BIN)/python -m pytest -q --collect-only tests > /dev/null 2>&1; \
+		$(if $(PYTEST_ARGS),:,$(BIN)/python -m pytest -q --collect-only tests > /dev/null 2>&1); \
 		part -n 3 -m "not (broker or $(HEAVY)) and not study"
 
 # One after another: each of them starts clusters, brokers or whole runs, and some are timed.

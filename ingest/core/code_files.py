@@ -127,6 +127,8 @@ class CodeFiles:
         folder = writable_folder()
         if folder is None:
             return False
+        # Left where compiling failed: this process would wait for itself.
+        self._unlock(name)
         try:
             # Not there on Windows.
             import fcntl
@@ -148,7 +150,6 @@ class CodeFiles:
                 pass
             os.close(lock)
             return False
-        self._unlock(name)
         self._locks[name] = lock
         return True
 

@@ -29,8 +29,6 @@ from throttlescope.models.throttling.replay.replay_answer import SAME_SHARE, Out
 
 #: How far ahead the futures are compared.
 HORIZON_S = 1_800
-#: Causes that replays do not have: what they say of a subscription that is held by one of them would be wrong.
-NOT_MODELLED = ("blocked_on_unacked", "redelivery")
 #: A consumer that is no brake at all.
 NO_WORK_MS = 0.0
 
@@ -105,7 +103,7 @@ class Counterfactuals:
     is_far_off : bool
         Whether that is too far to trust any of the figures.
     not_modelled : str or None
-        The cause at the window's end that no replay has, of :data:`NOT_MODELLED`: then the rows say nothing.
+        The cause at the window's end that no replay has, see :func:`not_modelled`: then the rows say nothing.
     is_drained : bool
         Whether there is no backlog at the window's end: then no lever can help.
     capacity : Capacity
@@ -206,12 +204,11 @@ def counterfactuals(
         )
     )
     first = answers[0][3]
-    as_is = _span(first.as_is)
     notes = list({note.text: note for *_, answer in answers for note in answer.notes}.values())
     return Counterfactuals(
         backlog_entries=first.backlog_entries,
         horizon_s=horizon_s,
-        as_is_entries=as_is,
+        as_is_entries=_span(first.as_is),
         rows=rows,
         primary=_primary(rows, first),
         error_share=first.speed.error_share,
@@ -225,10 +222,9 @@ def counterfactuals(
 
 def not_modelled(observed: Observed) -> str | None:
     """What the window ends with and a replay does not do: it delivers every message once, and takes each for acknowledged once it is processed."""
-    mine = observed.selected.values()
-    if any(len(item.blocked) and item.blocked[-1] for item in mine):
+    if observed.is_blocked:
         return "blocked_on_unacked"
-    dispatched = sum(float(item.out_msg.sum()) for item in mine) / observed.elapsed_s
+    dispatched = sum(float(item.out_msg.sum()) for item in observed.selected.values()) / observed.elapsed_s
     if observed.redelivered_msg_per_s > t.REDELIVERY_SHARE * dispatched > 0:
         return "redelivery"
     return None

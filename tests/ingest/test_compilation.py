@@ -255,6 +255,15 @@ def test_stuck_compiler_is_waited_for_in_vain(load, cache, monkeypatch):
     assert file.exists()
 
 
+def test_process_does_not_wait_for_itself(cache, monkeypatch):
+    """After a function that could not be compiled its lock is still there."""
+    monkeypatch.setattr(code_files, "_LONGEST_WAIT_S", 0.2)
+    files = CodeFiles("throttlescope.some.function", "0" * 64)
+    assert files._lock("one")
+    assert files._lock("one")
+    files._unlock("one")
+
+
 @pytest.mark.long
 def test_code_of_another_version_is_not_loaded(load, cache, monkeypatch):
     load()(1)

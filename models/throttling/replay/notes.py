@@ -133,7 +133,7 @@ def _of_samples(observed: Observed, arrivals: Arrivals) -> list[Message]:
     elif arrivals.lower_bound is None:
         found.append(message("whatif.producers_unknown"))
     mine = observed.selected.values()
-    if any(item.blocked[-1] for item in mine):
+    if observed.is_blocked:
         found.append(message("whatif.blocked"))
     delayed = max(float(item.delayed_entries[-1]) for item in mine)
     if delayed:

@@ -102,6 +102,11 @@ class Observed:
         return {key: rows[-1] for key, rows in self.limit_rows.items() if rows}
 
     @property
+    def is_blocked(self) -> bool:
+        """Whether the window ends with any selected partition blocked on unacknowledged messages."""
+        return any(bool(item.blocked[-1]) for item in self.selected.values())
+
+    @property
     def is_replicator(self) -> bool:
         """Whether the selected subscription is a replicator's cursor."""
         return remote_cluster(self.subscription) is not None
