@@ -204,8 +204,6 @@ $(VENV)/installed: requirements.lock pyproject.toml
 		$(BIN)/python -m pip install -q --disable-pip-version-check --require-hashes -r requirements.lock; }
 	@$(BIN)/python -m ensurepip > /dev/null
 	@$(BIN)/python -m pip install -q --disable-pip-version-check --no-deps --no-build-isolation --no-index -e .
-	@# Shortens every start of Spark; nothing needs it, so it may fail.
-	@$(BIN)/python -m throttlescope.ingest.spark.make_class_archive || true
 	@touch $@
 
 $(AIRFLOW_VENV)/installed: airflow_dags/requirements.lock $(VENV)/installed

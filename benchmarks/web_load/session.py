@@ -21,8 +21,10 @@ _QUIET_MS = 400
 _TIMEOUT_MS = 60_000
 
 #: The frame that needs no script counts: it is what a person sees first.
-_SKELETON = ".first-page, .shell-header, .page-skeleton"
+_SKELETON = ".first-page:visible, .shell-header:visible, .page-skeleton:visible"
 _OVERVIEW = "#overview-content .worst-link"
+_OVERVIEW_DRAWN = """() =>
+  [...document.querySelectorAll("#overview-content .dash-graph")].every((chart) => chart.querySelector(".main-svg .xtick"))"""
 _SUBSCRIPTIONS = "#subscriptions-grid .ag-row .cause-badge"
 _SUBSCRIPTION = "#answer"
 #: The answer comes first, the charts after it; drawn is a page whose last chart is.
@@ -159,6 +161,9 @@ def session(browser: Browser, address: str, subscription: dict) -> tuple[Recorde
     topic = subscription["topic"]
     try:
         step("open the overview", lambda page: page.goto(address + "/"), _OVERVIEW)
+        # A click while Plotly's script runs waits for it, for up to a second in a new browser.
+        page.wait_for_function(_OVERVIEW_DRAWN)
+        page.wait_for_timeout(_QUIET_MS)
         inside["subscriptions"] = step(
             "open the table",
             lambda page: page.click(".shell-header a[href='/subscriptions']"),

@@ -14,7 +14,6 @@ from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
 from throttlescope.ingest.core.errors import InputError, SourceError
-from throttlescope.ingest.spark.class_archive import archive_options
 from throttlescope.ingest.spark.connect import connect_session
 from throttlescope.ingest.spark.executors import ask_executors, parallelism, settled_parallelism
 from throttlescope.ingest.spark.java import find_java
@@ -89,8 +88,6 @@ def spark_session(
     if place.kind is MasterKind.cluster:
         check_answers(place)
     java = None if SparkContext._gateway or place.kind is MasterKind.submitted else find_java()
-    if java:
-        java_options = [*archive_options(java, java_options), *java_options]
     settings = settings_of(
         place,
         app_name,

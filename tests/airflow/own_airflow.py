@@ -73,7 +73,7 @@ def airflow_in(home):
         {
             "PATH": os.environ["PATH"],
             "HOME": str(home),
-            # The product's caches: compiled kernels and the class archive. Nothing else of the real home is seen.
+            # The product's cache of compiled functions. Nothing else of the real home is seen.
             "XDG_CACHE_HOME": os.environ.get("XDG_CACHE_HOME", str(Path.home() / ".cache")),
             "AIRFLOW_HOME": str(home),
             "AIRFLOW__CORE__DAGS_FOLDER": str(DAGS),

@@ -1,15 +1,12 @@
-"""Where Java is looked for, what its launcher drops, and that a class archive can only help."""
+"""Where Java is looked for, and what its launcher drops."""
 
-import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
 from throttlescope.ingest.core.errors import SourceError
-from throttlescope.ingest.spark.class_archive import archive_file, archive_options
-from throttlescope.ingest.spark.java import Java, find_java
+from throttlescope.ingest.spark.java import find_java
 
 
 @pytest.fixture(autouse=True)
@@ -95,39 +92,3 @@ def test_launcher_is_created_once(monkeypatch, tmp_path):
     assert find_java() == first
     assert (first.home / "bin" / "java").stat().st_ino == made
     assert (first.home / "lib").resolve() == tmp_path / "b" / "lib"
-
-
-def test_no_archive_no_option(monkeypatch, tmp_path):
-    only(monkeypatch, path=fake_java(tmp_path / "b", "17.0.1"))
-    java = find_java()
-    assert archive_options(java) == []
-    archive_file(java).write_bytes(b"")
-    assert f"-XX:SharedArchiveFile={archive_file(java)}" in archive_options(java)
-    assert archive_options(java, ["-XX:ArchiveClassesAtExit=x"]) == []
-
-
-def test_another_java_has_another_archive(monkeypatch, tmp_path):
-    homes = [fake_java(tmp_path / name, "17.0.1") for name in ("a", "b")]
-    files = {archive_file(Java(home, home / "bin" / "java", 17, "PATH")) for home in homes}
-    assert len(files) == 2
-
-
-@pytest.mark.spark
-@pytest.mark.study
-def test_damaged_java_archive_is_skipped(monkeypatch):
-    file = archive_file(find_java())
-    file.write_bytes(b"no archive at all" * 1000)
-    program = (
-        "from throttlescope.ingest.spark.session import spark_session\n"
-        "assert spark_session(cores=1, driver_memory='512m').range(5).count() == 5"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", program],
-        env=dict(os.environ),
-        capture_output=True,
-        text=True,
-        timeout=180,
-        check=False,
-    )
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
-    assert Path(file).exists()
