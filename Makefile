@@ -48,7 +48,7 @@ check: setup $(COMPILED) ## the loop while writing: style and the tests that sta
 	@$(BIN)/python -m pytest -q -n 3 --dist worksteal -m "$(NEEDS_NOTHING)" $(PYTEST_ARGS)
 
 # The two halves run at once: see below.
-test: setup parts airflow-env $(COMPILED) ## the tests, with a real broker, Prometheus, browser, Airflow, Spark cluster and object store
+test: setup parts $(COMPILED) ## the tests, with a real broker, Prometheus, browser, Airflow, Spark cluster and object store
 	@$(MAKE) --keep-going --jobs=2 --no-print-directory test-heavy test-light; code=$$?; \
 		echo "Not in make test: proofs that take minutes (make test-long; parts of it: make test-airflow, test-cluster, test-backfill," \
 			"test-storage, test-lab), thousands of kills, damaged files and reads during writes (make faults)," \
@@ -65,7 +65,7 @@ PART = part() { $(BIN)/python -m pytest -q --durations=12 --dist loadfile --no-l
 # and by loadscope, which is by file too, but does not bring files that use Spark together (tests/conftest.py). A broker here lives for minutes, so that
 # the JIT's second stage costs more than it gives: a third of the processor time of two small clusters.
 # What takes most of a core by itself (a browser, Airflow, a cluster) comes after them, three files at a time: their pages and tasks wait as well.
-test-heavy: setup ## the half of `make test` that starts brokers, then a browser, Airflow and a Spark cluster
+test-heavy: setup airflow-env ## the half of `make test` that starts brokers, then a browser, Airflow and a Spark cluster
 	@$(PART); log=$$(mktemp); failed=0; \
 		JDK_JAVA_OPTIONS=-XX:TieredStopAtLevel=1 part -n 4 --dist loadscope -m "broker and not study" $$(marked broker) > $$log 2>&1 || failed=1; \
 		renice -n 10 -p $$$$ > /dev/null; \
@@ -203,7 +203,7 @@ $(VENV)/installed: requirements.lock pyproject.toml
 		|| { echo "uv could not install the packages; trying pip" >&2; \
 		$(BIN)/python -m pip install -q --disable-pip-version-check --require-hashes -r requirements.lock; }
 	@$(BIN)/python -m ensurepip > /dev/null
-	@$(BIN)/python -m pip install -q --disable-pip-version-check --no-deps --no-build-isolation --no-index -e .
+	@$(UV) pip install -q --python $(BIN)/python --no-deps --no-build-isolation --no-index -e .
 	@touch $@
 
 $(AIRFLOW_VENV)/installed: airflow_dags/requirements.lock $(VENV)/installed
