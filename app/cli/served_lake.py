@@ -14,7 +14,14 @@ import sys
 SERVED_TABLES = ("verdicts", "samples")
 
 
-def look_at(lake: str) -> tuple[str, ...]:
+def begin_look(lake: str) -> subprocess.Popen:
+    """Begin to look; :func:`finish_look` has the answer."""
+    # -P: a file in the current folder is not taken for a module. What it logs belongs to the server's own stderr.
+    command = [sys.executable, "-P", "-m", __name__, lake]
+    return subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
+
+
+def finish_look(look: subprocess.Popen) -> tuple[str, ...]:
     """Which of the served tables a lake has; every table that is there can be read by this version.
 
     Raises
@@ -26,15 +33,12 @@ def look_at(lake: str) -> tuple[str, ...]:
     RuntimeError
         The process ended without an answer.
     """
-    # -P: a file in the current folder is not taken for a module. What it logs belongs to the server's own stderr.
-    done = subprocess.run(
-        [sys.executable, "-P", "-m", __name__, lake], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, check=False
-    )  # fmt: skip
+    output, _ = look.communicate()
     try:
-        answer = json.loads(done.stdout)
+        answer = json.loads(output)
     except ValueError:
         raise RuntimeError(
-            f"the process that looks at {lake} ended without an answer, with exit code {done.returncode}"
+            f"the process that looks at {look.args[-1]} ended without an answer, with exit code {look.returncode}"
         ) from None
     if "error" in answer:
         raise _as_error(**answer["error"])

@@ -8,12 +8,15 @@ from __future__ import annotations
 import os
 import sys
 import time
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from throttlescope.app.cli.served_lake import SERVED_TABLES, look_at
+from throttlescope.app.cli.served_lake import SERVED_TABLES, begin_look, finish_look
 
 if TYPE_CHECKING:
+    from subprocess import Popen
+
     from throttlescope.app.cli.settings import CommandOptions
     from throttlescope.app.services.promql.concurrency import QueryLimits
     from throttlescope.ingest.core.lake_address import LakeAddress
@@ -30,28 +33,30 @@ def start_server(options: CommandOptions) -> None:
         The address is open to other machines, the lake holds nothing that is served or is of another format, or an option is not
         understood.
     """
-    from throttlescope.app.log import tell
-    from throttlescope.app.server.app import Live, serve
-    from throttlescope.app.server.security.hosts import check_host_name
-    from throttlescope.app.server.security.login import AccessControl
-    from throttlescope.app.server.security.users import read_users
-    from throttlescope.ingest.core.regex import compile_pattern
-
     given, settings = options.given, options.settings(sources=options.sources)
-    users, host, port = given["users"], given["host"], given["port"]
-    access = AccessControl(
-        users,
-        given["user_header"],
-        tuple(given["proxy"] or AccessControl.proxies),
-        tuple(check_host_name(name) for name in given["external_host"] or ()),
-    )
-    if users is not None:
-        read_users(users)
-    check_address(host, allow_remote=given["allow_remote"], has_login=access.has_login)
-    wait_ms = 0 if given["wait"] is None else options.duration_ms("wait")
-    tables = _served_tables(settings.lake, wait_ms)
-    compile_pattern(given["cors_origin"])
-    limits, address = _query_limits(options), f"{_in_url(host)}:{port}"
+    # The server's libraries are loaded meanwhile.
+    with _begin_look(settings.lake) as look:
+        from throttlescope.app.log import tell
+        from throttlescope.app.server.app import Live, serve
+        from throttlescope.app.server.security.hosts import check_host_name
+        from throttlescope.app.server.security.login import AccessControl
+        from throttlescope.app.server.security.users import read_users
+        from throttlescope.ingest.core.regex import compile_pattern
+
+        users, host, port = given["users"], given["host"], given["port"]
+        access = AccessControl(
+            users,
+            given["user_header"],
+            tuple(given["proxy"] or AccessControl.proxies),
+            tuple(check_host_name(name) for name in given["external_host"] or ()),
+        )
+        if users is not None:
+            read_users(users)
+        check_address(host, allow_remote=given["allow_remote"], has_login=access.has_login)
+        wait_ms = 0 if given["wait"] is None else options.duration_ms("wait")
+        tables = _served_tables(settings.lake, wait_ms, look)
+        compile_pattern(given["cors_origin"])
+        limits, address = _query_limits(options), f"{_in_url(host)}:{port}"
     tell(
         f"throttlescope: http://{address} shows {settings.lake} (Ctrl-C ends it)",
         event="serving",
@@ -80,8 +85,10 @@ def _query_limits(options: CommandOptions) -> QueryLimits:
     return QueryLimits(evaluation, running=options.given["query_concurrency"])
 
 
-def _served_tables(lake: LakeAddress, wait_ms: int) -> tuple[str, ...]:
+def _served_tables(lake: LakeAddress, wait_ms: int, look: Popen | None) -> tuple[str, ...]:
     """Which of the served tables a lake has; every table that is there can be read by this version.
+
+    ``look`` is the first look, as :func:`_begin_look` began it.
 
     Raises
     ------
@@ -93,12 +100,13 @@ def _served_tables(lake: LakeAddress, wait_ms: int) -> tuple[str, ...]:
     from throttlescope.ingest.core.times import SECOND_MS
 
     until_s = time.monotonic() + wait_ms / SECOND_MS
-    tables = _tables_there(lake)
+    tables = finish_look(look) if look else ()
     if wait_ms and not tables:
         say(f"{lake} holds no verdicts and no samples yet; waiting for them")
     while not tables and time.monotonic() < until_s:
         time.sleep(_LOOK_EVERY_S)
-        tables = _tables_there(lake)
+        with _begin_look(lake) as look:
+            tables = finish_look(look) if look else ()
     if not tables:
         raise InputError(
             "There are no verdicts and no samples in this lake",
@@ -109,11 +117,11 @@ def _served_tables(lake: LakeAddress, wait_ms: int) -> tuple[str, ...]:
     return tables
 
 
-def _tables_there(lake: LakeAddress) -> tuple[str, ...]:
-    # A folder that is still empty is looked at again and again, and for that no process is needed.
+def _begin_look(lake: LakeAddress) -> AbstractContextManager[Popen | None]:
+    """A look at a lake that has begun; None at a folder that is still empty: it is looked at again and again, and for that no process is needed."""
     if not lake.is_remote and not any(Path(lake, table, "_delta_log").is_dir() for table in SERVED_TABLES):
-        return ()
-    return look_at(str(lake.absolute()))
+        return nullcontext()
+    return begin_look(str(lake.absolute()))
 
 
 def serve_in_place(lake: LakeAddress, *, port: int) -> None:

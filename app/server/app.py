@@ -6,6 +6,7 @@ with its own reader; any of them can answer any request.
 
 from __future__ import annotations
 
+import gc
 import socket
 from collections.abc import Callable, Collection
 from functools import partial, wraps
@@ -266,6 +267,10 @@ def serve(
             warm_pages.begin(app.server.extensions[READER])
             return app.server
 
+    # Workers share what was loaded before they were forked, as long as no collector writes into it.
+    warm.if_compiled()
+    gc.collect()
+    gc.freeze()
     Server().run()
 
 

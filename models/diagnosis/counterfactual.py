@@ -165,6 +165,7 @@ def counterfactuals(
     history: Observed | None = None,
     horizon_s: int = HORIZON_S,
     ground: Ground | None = None,
+    only_reliable: bool = False,
 ) -> Counterfactuals:
     """Lift each hypothesis from the window's end on.
 
@@ -178,6 +179,8 @@ def counterfactuals(
         A longer window with the same end, in which the consumers' capacity is looked for.
     ground
         What earlier replays of the same window found; ``history`` is its own then.
+    only_reliable
+        No rows where the replay is far off or lacks the cause: the first lever shows that, and the others are not replayed.
 
     Raises
     ------
@@ -192,28 +195,27 @@ def counterfactuals(
     if limiters:
         all_away = Change(dict.fromkeys(limiters), consumers.consumers, consumers.processing_ms)
         levers.append(("together", None, all_away))
-    answers = [
-        (lever, name, change, replay(observed, change, ground=ground, horizon_s=horizon_s))
-        for lever, name, change in levers
-    ]
-    rows = tuple(
-        sorted(
-            (_row(lever, name, change, answer) for lever, name, change, answer in answers),
-            # What gains as much is listed in the order of the levers.
-            key=lambda row: -row.gain_entries.middle,
-        )
-    )
-    first = answers[0][3]
-    notes = list({note.text: note for *_, answer in answers for note in answer.notes}.values())
+
+    def replayed(change: Change) -> ReplayAnswer:
+        return replay(observed, change, ground=ground, horizon_s=horizon_s)
+
+    first, missing = replayed(levers[0][2]), not_modelled(observed)
+    answers, rows = [first], []
+    if not (only_reliable and (first.is_far_off or missing)):
+        answers += [replayed(change) for _, _, change in levers[1:]]
+        rows = [_row(*lever, answer) for lever, answer in zip(levers, answers, strict=True)]
+    # What gains as much is listed in the order of the levers.
+    rows.sort(key=lambda row: -row.gain_entries.middle)
+    notes = list({note.text: note for answer in answers for note in answer.notes}.values())
     return Counterfactuals(
         backlog_entries=first.backlog_entries,
         horizon_s=horizon_s,
         as_is_entries=_span(first.as_is),
-        rows=rows,
-        primary=_primary(rows, first),
+        rows=tuple(rows),
+        primary=_primary(rows, first) if rows else None,
         error_share=first.speed.error_share,
         is_far_off=first.is_far_off,
-        not_modelled=not_modelled(observed),
+        not_modelled=missing,
         is_drained=first.backlog_entries <= first.drained_below_entries,
         capacity=ground.capacity,
         notes=notes,

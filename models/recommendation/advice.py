@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from throttlescope.ingest.core.topic_name import is_scalable
@@ -73,10 +73,8 @@ def advise(
         The window cannot be replayed.
     """
     ground = ground or Ground(observed, history or observed)
-    found = counterfactuals(observed, limiters, ground=ground, horizon_s=target_s)
-    if found.is_far_off or found.not_modelled:
-        return Advice((), (), replace(found, rows=(), primary=None), target_s)
-    if found.is_drained:
+    found = counterfactuals(observed, limiters, ground=ground, horizon_s=target_s, only_reliable=True)
+    if found.is_far_off or found.not_modelled or found.is_drained:
         return Advice((), (), found, target_s)
     levers: list[Recommendation] = []
     for row in found.rows:

@@ -13,12 +13,17 @@ import pytest
 from tests.app.api.serving import serving
 from tests.app.lake_of_verdicts import lake_with, verdict
 from tests.lab.processes import free_port
-from throttlescope.app.cli.served_lake import look_at
+from throttlescope.app.cli.served_lake import begin_look, finish_look
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.core.errors import InputError
 from throttlescope.ingest.lake import Lake
 
 pytestmark = [pytest.mark.long, pytest.mark.timeout(180)]
+
+
+def _look_at(lake):
+    with begin_look(str(lake)) as look:
+        return finish_look(look)
 
 
 def serve(lake, *options):
@@ -74,10 +79,10 @@ def test_lake_is_looked_at_from_process_with_threads(tmp_path, monkeypatch):
         reader.start()
     try:
         read.wait(60)
-        assert look_at(str(tmp_path / "lake")) == ("verdicts",)
+        assert _look_at(tmp_path / "lake") == ("verdicts",)
         with pytest.raises(InputError, match="written by a newer version; got format 2"):
-            look_at(str(tmp_path / "newer"))
-        assert look_at(str(tmp_path / "none")) == ()
+            _look_at(tmp_path / "newer")
+        assert _look_at(tmp_path / "none") == ()
         assert all(reader.is_alive() for reader in readers)
     finally:
         ended.set()

@@ -31,6 +31,12 @@ def begin() -> None:
         threading.Thread(target=_warm, name="simulator", daemon=True).start()
 
 
+def if_compiled() -> None:
+    """Load the simulator before this process is forked, so that its children share it; nothing where it would have to be compiled."""
+    if is_compiled():
+        now()
+
+
 def now() -> None:
     """Load the simulator into this process; compile it if it is not compiled yet."""
     from throttlescope.models.throttling import LAB, Scenario
