@@ -141,6 +141,11 @@ def processor_s() -> float:
     return times.user + times.system + times.children_user + times.children_system
 
 
+def pytest_unconfigure():
+    # DuckDB's library complains of what is left at the end.
+    gc.unfreeze()
+
+
 class LastReport:
     """Processor time at the last report: the next one gets what was used since."""
 

@@ -6,6 +6,7 @@ with its own reader; any of them can answer any request.
 
 from __future__ import annotations
 
+import atexit
 import gc
 import socket
 from collections.abc import Callable, Collection
@@ -267,10 +268,12 @@ def serve(
             warm_pages.begin(app.server.extensions[READER])
             return app.server
 
-    # Workers share what was loaded before they were forked, as long as no collector writes into it.
+    # Workers share what was loaded before they were forked, as long as no collector writes into it. At the end it is collected
+    # like everything else: DuckDB's library complains of what is left.
     warm.if_compiled()
     gc.collect()
     gc.freeze()
+    atexit.register(gc.unfreeze)
     Server().run()
 
 
