@@ -73,10 +73,10 @@ test-heavy: setup airflow-env ## the half of `make test` that starts brokers, th
 		cat $$log; rm -f $$log; exit $$failed
 
 # Three files at a time, those that wait for servers first (tests/conftest.py): by default files of few tests, which are the long ones, would come last.
-# They are collected once before: in a new clone three workers would otherwise each compile all of them.
+# They are collected once before, with priority: in a new clone three workers would otherwise each compile all of them.
 test-light: setup ## the other half of `make test`
-	@$(PART); renice -n 10 -p $$$$ > /dev/null; \
-		$(if $(PYTEST_ARGS),:,$(BIN)/python -m pytest -q --collect-only tests > /dev/null 2>&1); \
+	@$(PART); $(if $(PYTEST_ARGS),:,$(BIN)/python -m pytest -q --collect-only tests > /dev/null 2>&1); \
+		renice -n 10 -p $$$$ > /dev/null; \
 		part -n 3 -m "not (broker or $(HEAVY)) and not study"
 
 # One after another: each of them starts clusters, brokers or whole runs, and some are timed.

@@ -140,6 +140,7 @@ def test_a_chart_is_saved_as_a_picture(monitored):
         assert len(content) > 5_000
 
 
+@pytest.mark.study
 def test_bundle_downloads_from_the_page(monitored):
     page = monitored.open(BILLING)
     page.wait_for_selector("#answer")
