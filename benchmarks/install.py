@@ -2,7 +2,8 @@
 
 In: the checkout, and the package registry. Out: JSON on standard output; with ``--write`` the tables of ``docs/guides/install.md``. Each run has a new
 environment, cache folders of its own and the two commands of that page: one that installs the wheel, and ``throttlescope demo --no-serve``. *Cold*:
-the installer's cache and ours are empty. *Warm*: both are those of the run before, the environment is new all the same.
+the installer's cache and ours are empty. *Warm*: both are those of the run before, the environment is new all the same. *Offline*: warm, and uv does not
+ask the registry whether what it has is still right.
 
 Targets: under 4 minutes cold, under 30 s warm.
 """
@@ -32,7 +33,7 @@ from tests.distribution import ROOT, built, copy_of_checkout
 
 PAGE = ROOT / "docs" / "guides" / "install.md"
 INSTALLERS = ("uv", "pip")
-TARGETS_S = {"cold": 240, "warm": 30}
+TARGETS_S = {"cold": 240, "warm": 30, "offline": 30}
 #: Lines of the table of packages; the others are summed up.
 _MOST_PACKAGES = 20
 
@@ -83,11 +84,12 @@ def measured(folder: Path, installers: Sequence[str], cold_runs: int, warm_runs:
     times = {}
     for installer in installers:
         caches = folder / f"caches-{installer}"
-        times[installer] = {"cold": [], "warm": []}
-        for kind in ["cold"] * cold_runs + ["warm"] * warm_runs:
+        runs = {"cold": cold_runs, "warm": warm_runs} | ({"offline": warm_runs} if installer == "uv" else {})
+        times[installer] = {kind: [] for kind in runs}
+        for kind in (kind for kind, number in runs.items() for _ in range(number)):
             if kind == "cold":
                 shutil.rmtree(caches, ignore_errors=True)
-            run = run_times(installer, [str(wheel)], caches, folder / "run")
+            run = run_times(installer, [str(wheel)], caches, folder / "run", offline=kind == "offline")
             times[installer][kind].append(run)
             print(installer, kind, run, file=sys.stderr)
     packages = distributions(wheel)
@@ -103,10 +105,12 @@ def measured(folder: Path, installers: Sequence[str], cold_runs: int, warm_runs:
     }
 
 
-def run_times(installer: str, wanted: Sequence[str], caches: Path, folder: Path) -> dict[str, float]:
+def run_times(
+    installer: str, wanted: Sequence[str], caches: Path, folder: Path, *, offline: bool
+) -> dict[str, float]:
     """Seconds of both commands in a new environment, and of the demo once more."""
     shutil.rmtree(folder, ignore_errors=True)
-    environment = environment_with(caches)
+    environment = environment_with(caches) | ({"UV_OFFLINE": "1"} if offline else {})
     began_s = time.monotonic()
     python = install(installer, wanted, folder / "environment", environment)
     installed_s = time.monotonic()

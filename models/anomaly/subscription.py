@@ -140,10 +140,10 @@ def _rows(
         counts = np.where(_late(judged, len(counts)), np.nan, counts)
         known = ~np.isnan(counts)
         # One row says that a subscription is new; a signal has its own only where it came later.
-        new = learning_minutes(known, judged.first_day, rules) & ~learning & known
-        rows += _learning(key, signal, new, known, judged)
-        # Throttle events are zero for most subscriptions for ever.
-        if np.nan_to_num(counts).any():
+        new = learning_minutes(known, judged.first_day, rules)
+        rows += _learning(key, signal, new & ~learning & known, known, judged)
+        # A series that is learned from until its last day has no anomaly, and throttle events are zero for most subscriptions for ever.
+        if not new[-1] and np.nan_to_num(counts).any():
             found, _ = judge(
                 counts, calendar, judged.first_day, rules, sides=sides, masked=masked, unjudged=unjudged
             )
