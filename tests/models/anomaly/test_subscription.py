@@ -10,7 +10,7 @@ from tests.models.anomaly.lakes import Subscription, minute_ms, signals, verdict
 from tests.models.anomaly.traffic import DAY
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.core.errors import InputError
-from throttlescope.models.anomaly import Range, anomalies_of
+from throttlescope.models.anomaly import Range, anomalies_of, subscription
 from throttlescope.models.anomaly.verdicts import incident_windows, with_verdicts
 
 LAST = 35
@@ -137,6 +137,15 @@ def test_learning_is_said_once_with_its_end():
     assert (row["start_ms"], row["end_ms"]) == (minute_ms(LAST), minute_ms(LAST + 1))
     assert row["learning_until_ms"] == minute_ms(30 + 14)
     assert row["baseline_end_ms"] is None
+
+
+@pytest.mark.long
+def test_learning_series_has_no_baseline_yet(monkeypatch):
+    """Most of a run's time would go into them where a cluster is read for the first time."""
+    new = Subscription()
+    new.present[: 30 * DAY] = False
+    monkeypatch.setattr(subscription, "judge", None)
+    assert [row["state"] for row in judge(new)] == ["learning"]
 
 
 @pytest.mark.long
