@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from throttlescope.ingest.core.times import MINUTE_MS
-from throttlescope.models.anomaly.minutes import minutes_of
+from throttlescope.models.anomaly.minutes import AnomalyMinutes
 from throttlescope.models.anomaly.series import baseline_of
 from throttlescope.models.anomaly.subscription import _PER, SIDES, Interval, Range, _late, _masked
 from throttlescope.models.anomaly.transform import restored
@@ -61,7 +61,7 @@ def usual(
         Not learned.
     """
     rules, calendar = judged.rules, judged.calendar
-    minutes = minutes_of(signals, calendar)
+    minutes = AnomalyMinutes(signals, calendar)
     counts = minutes.counts[signal]
     counts = np.where(_late(judged, len(counts)), np.nan, counts)
     unjudged = np.convolve(minutes.marks, np.ones(rules.mark_minutes + 1))[: len(counts)] > 0

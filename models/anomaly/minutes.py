@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
@@ -21,61 +21,68 @@ COLUMNS = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True)
 class AnomalyMinutes:
-    """One subscription partition on a calendar's minutes.
+    """Rows of one subscription partition, in any order, on a calendar's minutes; rows outside the calendar are left out.
 
-    Attributes
-    ----------
-    counts : dict of str to ndarray of float64, shape (minutes,)
-        By signal: messages, entries or events per minute.
-    present : ndarray of bool
-        The backlog was scraped in the minute.
-    marks : ndarray of bool
-        A counter restarted, or another instance serves the topic.
-    broker : ndarray of object
-        Instance at the minute's end, None unknown.
+    Each part is placed when it is read for the first time: of a subscription that is only learned from, ``present`` is enough.
     """
 
-    counts: dict[str, np.ndarray]
-    present: np.ndarray
-    marks: np.ndarray
-    broker: np.ndarray
+    def __init__(self, rows: pa.Table, calendar: Calendar) -> None:
+        self._rows, self._length = rows, calendar.hours * HOUR_MINUTES
+        at = (_numbers(rows, "minute_ms").astype(np.int64) - calendar.first_ms) // MINUTE_MS
+        self._inside = (at >= 0) & (at < self._length)
+        self._at = at[self._inside]
 
+    @cached_property
+    def present(self) -> np.ndarray:
+        """The backlog was scraped in the minute; bool."""
+        return np.nan_to_num(self._placed(self._numbers("coverage_share"))) > 0
 
-def minutes_of(rows: pa.Table, calendar: Calendar) -> AnomalyMinutes:
-    """Place rows of one subscription partition, in any order; rows outside the calendar are left out."""
-    length = calendar.hours * HOUR_MINUTES
-    at = (_numbers(rows, "minute_ms").astype(np.int64) - calendar.first_ms) // MINUTE_MS
-    inside = (at >= 0) & (at < length)
-    at = at[inside]
+    @cached_property
+    def counts(self) -> dict[str, np.ndarray]:
+        """Messages, entries or events per minute, by signal; float64, NaN unknown."""
+        spans = (self._numbers(name) for name in ("in_span_ms", "delta_span_ms", "events_span_ms"))
+        in_per_minute, out_per_minute, events_per_minute = (
+            MINUTE_MS / np.where(span > 0, span, np.nan) for span in spans
+        )
+        ready, whole = (
+            self._placed(self._numbers(name)) for name in ("backlog_ready_entries", "backlog_entries")
+        )
+        events = np.stack([self._numbers(name) for name in _EVENTS])
+        counted = np.where(np.isnan(events).all(axis=0), np.nan, np.nansum(events, axis=0))
+        counts = {
+            "in_msg_rate": self._placed(self._numbers("in_msg_delta") * in_per_minute),
+            "out_msg_rate": self._placed(self._numbers("out_msg_delta") * out_per_minute),
+            "backlog_ready_entries": np.where(np.isnan(ready), whole, ready),
+            "throttled_events": self._placed(counted * events_per_minute),
+        }
+        # What is carried over from an earlier scrape is no measurement of this minute.
+        return {
+            name: np.where(self.present & np.isfinite(values), values, np.nan)
+            for name, values in counts.items()
+        }
 
-    def placed(values: np.ndarray) -> np.ndarray:
-        out = np.full(length, np.nan)
-        out[at] = values[inside]
+    @cached_property
+    def marks(self) -> np.ndarray:
+        """A counter restarted, or another instance serves the topic; bool."""
+        return (self._placed(self._numbers("counter_resets")) > 0) | (
+            self._placed(self._numbers("broker_changed")) > 0
+        )
+
+    @cached_property
+    def broker(self) -> np.ndarray:
+        """Instance at the minute's end, None unknown; object."""
+        broker = np.full(self._length, None, dtype=object)
+        broker[self._at] = np.array(self._rows.column("broker").to_pylist(), dtype=object)[self._inside]
+        return broker
+
+    def _numbers(self, name: str) -> np.ndarray:
+        return _numbers(self._rows, name)
+
+    def _placed(self, values: np.ndarray) -> np.ndarray:
+        out = np.full(self._length, np.nan)
+        out[self._at] = values[self._inside]
         return out
-
-    present = np.nan_to_num(placed(_numbers(rows, "coverage_share"))) > 0
-    spans = (_numbers(rows, name) for name in ("in_span_ms", "delta_span_ms", "events_span_ms"))
-    in_per_minute, out_per_minute, events_per_minute = (
-        MINUTE_MS / np.where(span > 0, span, np.nan) for span in spans
-    )
-    ready, whole = (placed(_numbers(rows, name)) for name in ("backlog_ready_entries", "backlog_entries"))
-    events = np.stack([_numbers(rows, name) for name in _EVENTS])
-    counted = np.where(np.isnan(events).all(axis=0), np.nan, np.nansum(events, axis=0))
-    counts = {
-        "in_msg_rate": placed(_numbers(rows, "in_msg_delta") * in_per_minute),
-        "out_msg_rate": placed(_numbers(rows, "out_msg_delta") * out_per_minute),
-        "backlog_ready_entries": np.where(np.isnan(ready), whole, ready),
-        "throttled_events": placed(counted * events_per_minute),
-    }
-    # What is carried over from an earlier scrape is no measurement of this minute.
-    known = {name: np.where(present & np.isfinite(values), values, np.nan) for name, values in counts.items()}
-    marks = placed(_numbers(rows, "counter_resets")) > 0
-    marks |= placed(_numbers(rows, "broker_changed")) > 0
-    broker = np.full(length, None, dtype=object)
-    broker[at] = np.array(rows.column("broker").to_pylist(), dtype=object)[inside]
-    return AnomalyMinutes(known, present, marks, broker)
 
 
 def _numbers(rows: pa.Table, name: str) -> np.ndarray:

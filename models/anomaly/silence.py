@@ -27,8 +27,8 @@ def silences(
     *,
     masked: np.ndarray | None = None,
     unjudged: np.ndarray | None = None,
-) -> tuple[list[SeriesAnomaly], np.ndarray]:
-    """Silences of the days from ``first_day`` on, and the minutes in which that is still being learned.
+) -> list[SeriesAnomaly]:
+    """Silences of the days from ``first_day`` on.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ def silences(
         masked=masked,
         unjudged=unjudged,
     )
-    return [_described(gap, present, rules) for gap in gaps], learning
+    return [_described(gap, present, rules) for gap in gaps]
 
 
 def _described(gap: LongGap, present: np.ndarray, rules: AnomalyRules) -> SeriesAnomaly:

@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
 from throttlescope.ingest.core.times import DAY_MS, MINUTE_MS, check_range, date_of
 from throttlescope.models.anomaly.calendar import Calendar, calendar_of
-from throttlescope.models.anomaly.minutes import AnomalyMinutes, minutes_of
+from throttlescope.models.anomaly.minutes import AnomalyMinutes
 from throttlescope.models.anomaly.rules import METHOD, RULES, AnomalyRules
 from throttlescope.models.anomaly.series import SeriesAnomaly, judge, learned_since, learning_minutes
 from throttlescope.models.anomaly.silence import silences
@@ -99,7 +99,7 @@ def anomalies_of(
     covered = covered_minutes(signals) if covered is None else covered
     rows: list[dict[str, Any]] = []
     for key, part in by_subscription(signals):
-        minutes = minutes_of(part, judged.calendar)
+        minutes = AnomalyMinutes(part, judged.calendar)
         seen = _minutes_at(covered.get(key[0], np.empty(0, np.int64)), judged)
         rows += _rows(key, minutes, seen, incidents.get(key, ()), judged)
     return rows
@@ -124,14 +124,17 @@ def _rows(
     judged: Range,
 ) -> list[dict[str, Any]]:
     rules, calendar = judged.rules, judged.calendar
+    learning = learning_minutes(minutes.present & covered, judged.first_day, rules)
+    learned = _learning(key, "samples", learning & covered, minutes.present, judged)
+    # Learned from until the last day: nothing is judged, and no signal is known longer. So it is with most of a cluster that is new here.
+    if learning[-1]:
+        return learned
     masked = _masked(incidents, judged)
     unjudged = np.convolve(minutes.marks, np.ones(rules.mark_minutes + 1))[: len(covered)] > 0
-    rows = []
-    found, learning = silences(
+    found = silences(
         minutes.present, covered, calendar, judged.first_day, rules, masked=masked, unjudged=unjudged
     )
-    rows += [_row(key, "samples", one, minutes, judged) for one in found]
-    rows += _learning(key, "samples", learning & covered, minutes.present, judged)
+    rows = [_row(key, "samples", one, minutes, judged) for one in found] + learned
     for signal, sides in SIDES.items():
         counts = minutes.counts[signal]
         if np.isnan(counts).all():

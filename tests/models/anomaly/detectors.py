@@ -32,7 +32,7 @@ def ours(traffic: Traffic, rules: AnomalyRules = RULES) -> list[int]:
     for name, counts in traffic.counts.items():
         found, _ = judge(counts, calendar, FROM_DAY, rules, sides=SIDES[SERIES[name]], unjudged=unjudged)
         spans += [(one.start, one.alarm, one.end) for one in found]
-    found, _ = silences(traffic.present, traffic.covered, calendar, FROM_DAY, rules, unjudged=unjudged)
+    found = silences(traffic.present, traffic.covered, calendar, FROM_DAY, rules, unjudged=unjudged)
     spans += [(one.start, one.alarm, one.end) for one in found]
     return incidents(spans)
 

@@ -8,6 +8,7 @@ import pytest
 from tests.models.anomaly.traffic import DAY, FIRST_MS
 from throttlescope.models.anomaly.calendar import calendar_of
 from throttlescope.models.anomaly.rules import RULES
+from throttlescope.models.anomaly.series import learning_minutes
 from throttlescope.models.anomaly.silence import silences
 
 DAYS = 30
@@ -17,8 +18,8 @@ FROM = 20
 def silences_of(present, covered=None, **more):
     covered = np.ones(len(present), bool) if covered is None else covered
     calendar = calendar_of(FIRST_MS, FIRST_MS + len(present) // DAY * 86_400_000, "UTC", RULES.weeks)
-    found, learning = silences(present, covered, calendar, FROM, RULES, **more)
-    return [(one.start, one.end) for one in found], found, learning
+    found = silences(present, covered, calendar, FROM, RULES, **more)
+    return [(one.start, one.end) for one in found], found, learning_minutes(present & covered, FROM, RULES)
 
 
 @pytest.fixture
