@@ -121,6 +121,7 @@ def test_the_ingest_dag_does_its_work(airflow, database, source, tmp_path):
     code, output = airflow.dags_test("ingest_hourly", format_time(source.end_ms), **settings)
     assert code == 0, output[-4000:]
     assert lake.read("samples").num_rows
+    assert lake.version("verdicts") is None
     (run,) = lake.read("ingest_runs").to_pylist()
     assert (run["command"], run["status"]) == ("ingest", "done")
     # The log has the progress, line by line, and the summary of the manifest.
