@@ -136,37 +136,6 @@ def windows(
     return [_reason_in_language(row) for row in rows]
 
 
-def newest_windows(
-    reader: LakeReader,
-    subscription: SubscriptionPartition,
-    start_ms: int,
-    end_ms: int,
-    *,
-    skip: int,
-    most: int,
-) -> tuple[list[dict], int]:
-    """Some of :func:`windows`, newest first, and how many there are.
-
-    Parameters
-    ----------
-    skip, most : int
-        So many newer ones are left out, and at most so many given.
-    """
-
-    def read(cursor, snapshot):
-        files = snapshot.files_of("verdicts", subscription, "window_end_ms", start_ms, end_ms)
-        matching = (
-            f"FROM {snapshot.source('verdicts', files)} {THIS} AND window_end_ms > ? AND window_end_ms <= ?"
-        )
-        values = [*values_of(subscription), start_ms, end_ms]
-        total = cursor.execute(f"SELECT count(*) {matching}", values).fetchall()[0][0]
-        order = "ORDER BY window_end_ms DESC, window_start_ms DESC LIMIT ? OFFSET ?"
-        rows = cursor.execute(f"SELECT {_light()} {matching} {order}", [*values, most, skip])
-        return [_reason_in_language(row) for row in dicts(rows)], total
-
-    return reader.read(read)
-
-
 def causes(reader: LakeReader, subscription: SubscriptionPartition, start_ms: int, end_ms: int) -> list[dict]:
     """As :func:`verdicts`, with what :func:`runs` needs alone."""
     return _verdicts(

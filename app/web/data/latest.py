@@ -43,7 +43,8 @@ OWN_TOPIC_SQL = (
     f"regexp_full_match(topic, '{SYSTEM_TOPIC}') OR regexp_full_match(subscription, '{SYSTEM_SUBSCRIPTION}')"
 )
 
-# The selector is as it is typed elsewhere, so that a pasted one is found; in lower case, since it is only searched.
+# The selector is as it is typed elsewhere, so that a pasted one is found; in lower case, since it is only searched. Rows are in the order
+# of their keys, so that a number decides between equal rows (``rowid``), and not four columns.
 _LATEST_SQL = f"""
 CREATE TABLE latest AS
 SELECT *, window_end_ms < cluster_end_ms - {STALE_MS} AS stale,
@@ -53,6 +54,7 @@ SELECT *, window_end_ms < cluster_end_ms - {STALE_MS} AS stale,
        lower(cluster || ' ' || {PART_TEXT_SQL}
              || '#' || subscription) AS selector
 FROM (SELECT *, max(window_end_ms) OVER (PARTITION BY cluster) AS cluster_end_ms FROM newest)
+ORDER BY {KEY}
 """  # noqa: S608
 
 

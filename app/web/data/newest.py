@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 from throttlescope.app.presentation.causes import ORDER
 from throttlescope.app.web.address.subscriptions import VIEWS, SubscriptionsAddress
-from throttlescope.app.web.data.latest import KEY
 from throttlescope.app.web.data.reader import LakeReader, dicts
 from throttlescope.app.web.data.table_query import Conditions, Sort, cut, ordered
 
@@ -96,7 +95,7 @@ def freshness(reader: LakeReader) -> ClusterFreshness:
         is_recording = command == "demo" or (source or "").startswith("recording")
         return ClusterFreshness(newest, rows, own, tuple(row[0] for row in clusters), source, is_recording)
 
-    return reader.read(read)
+    return reader.read_cached("freshness", read)
 
 
 def newest_of_cluster(reader: LakeReader, cluster: str) -> int | None:
@@ -108,7 +107,7 @@ def newest_of_cluster(reader: LakeReader, cluster: str) -> int | None:
     )
 
 
-def cause_counts(reader: LakeReader, address: SubscriptionsAddress) -> list[CauseCount]:
+def cause_counts(reader: LakeReader, address: SubscriptionsAddress) -> tuple[CauseCount, ...]:
     """Subscriptions per cause, worst cause first, under the address's search and clusters.
 
     Over the recent hours a subscription counts once, by its main cause.
@@ -128,13 +127,14 @@ def cause_counts(reader: LakeReader, address: SubscriptionsAddress) -> list[Caus
                 where.values,
             ).fetchall()
         )
-        return [
+        return tuple(
             CauseCount(cause, now.get(cause, 0), recent.get(cause, 0))
             for cause in ORDER
             if cause in now or cause in recent
-        ]
+        )
 
-    return reader.read(read)
+    key = ("cause counts", address.search, tuple(address.clusters), address.own_topics)
+    return reader.read_cached(key, read)
 
 
 def subscriptions(
@@ -167,14 +167,16 @@ def subscriptions(
     def read(cursor, _):
         where = _where(address).join(only)
         view = address.view or NOW
-        order = [*ordered(sort, _SORTABLE[view]), _BY_HARM[view], KEY]
+        order = ", ".join([*ordered(sort, _SORTABLE[view]), _BY_HARM[view], "rowid"])
         total = cursor.execute(
             f"SELECT count(*) FROM latest WHERE {where.sql}",  # noqa: S608
             where.values,
         ).fetchall()[0][0]
+        # Only what is sorted by is read of all rows, and everything of those on the page.
+        on_page = f"SELECT rowid FROM latest WHERE {where.sql} ORDER BY {order} LIMIT ? OFFSET ?"  # noqa: S608
         rows = dicts(
             cursor.execute(
-                f"SELECT * EXCLUDE (selector) FROM latest WHERE {where.sql} ORDER BY {', '.join(order)} LIMIT ? OFFSET ?",  # noqa: S608
+                f"SELECT * EXCLUDE (selector) FROM latest WHERE rowid IN ({on_page}) ORDER BY {order}",  # noqa: S608
                 [*where.values, *cut(start, end)],
             )
         )

@@ -14,6 +14,7 @@ from throttlescope.app.web.components.grid import NONE, badge_cells, or_none
 from throttlescope.app.web.components.parts import section
 from throttlescope.app.web.components.served_table import BLOCK_ROWS, served_grid
 from throttlescope.app.web.data import history
+from throttlescope.app.web.data.latest import LOOK_BACK_MS
 from throttlescope.app.web.data.reader import LakeReader
 from throttlescope.app.web.pages.subscription.content import ChartedWindow
 from throttlescope.app.web.pages.subscription.page_state import PageState
@@ -103,15 +104,14 @@ def window_rows(reader: LakeReader, shown: dict, start: int, end: int) -> tuple[
         What the page shows, as the browser gives it back: see :class:`PageState`.
     """
     page = PageState.of(shown)
-    found, total = history.newest_windows(
-        reader,
-        page.address.subscription,
-        page.start_ms,
-        page.end_ms,
-        skip=max(0, start),
-        most=min(max(0, end - start), 1_000),
+    # Those of a day: the rest of the page has read them too.
+    read = history.windows(
+        reader, page.address.subscription, min(page.start_ms, page.end_ms - LOOK_BACK_MS), page.end_ms
     )
-    return [window_row(row, page.address) for row in found], total
+    newest_first = [row for row in reversed(read) if row["window_end_ms"] > page.start_ms]
+    start = max(0, start)
+    chosen = newest_first[start : start + min(max(0, end - start), 1_000)]
+    return [window_row(row, page.address) for row in chosen], len(newest_first)
 
 
 def window_row(row: dict, address: SubscriptionAddress) -> dict:
