@@ -59,7 +59,7 @@ def made_lake(folder: Path, fleet: Fleet) -> Path:
 
 
 def diagnosed(lake: Path, fleet: Fleet, master: str, timeout_s: float = 3600) -> Diagnosed:
-    """Run it once, from samples.
+    """Diagnose the whole fleet once, in a lake that holds nothing but its samples.
 
     Raises
     ------
@@ -69,6 +69,13 @@ def diagnosed(lake: Path, fleet: Fleet, master: str, timeout_s: float = 3600) ->
     for table in lake.iterdir():
         if table.name not in _GIVEN:
             shutil.rmtree(table)
+    return diagnosed_range(lake, START_MS, fleet.end_ms, master, timeout_s)
+
+
+def diagnosed_range(
+    lake: Path, start_ms: int, end_ms: int, master: str, timeout_s: float = 3600
+) -> Diagnosed:
+    """Diagnose [start_ms, end_ms) once, beside what the lake holds already; errors as of :func:`diagnosed`."""
     command = [
         sys.executable,
         "-m",
@@ -79,7 +86,7 @@ def diagnosed(lake: Path, fleet: Fleet, master: str, timeout_s: float = 3600) ->
         "--master",
         master,
     ]
-    command += ["--start", format_time(START_MS), "--end", format_time(fleet.end_ms)]
+    command += ["--start", format_time(start_ms), "--end", format_time(end_ms)]
     began_s, log = time.perf_counter(), lake.parent / "diagnose.log"
     with log.open("w") as said:
         process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=said)

@@ -55,12 +55,15 @@ class Fleet:
     on_one_topic : int
         More healthy subscriptions, all of one topic.
     hours : int
+    ill_hours_a_day : int
+        In so many hours of each day more is published for the ill ones than their limit lets through.
     """
 
     healthy: int
     ill: int = 0
     on_one_topic: int = 0
     hours: int = 1
+    ill_hours_a_day: int = 24
 
     @property
     def end_ms(self) -> int:
@@ -127,8 +130,10 @@ def _series(fleet: Fleet, at_ms: np.ndarray):
         }
         own = labels | {"subscription": subscription}
         # Topics a little different from each other, and the same in every lake.
-        published = (150.0 if ill else 20.0 + sum(topic.encode()) % 7) * elapsed_s
-        dispatched = _LIMIT_MSG * elapsed_s if ill else published
+        published = (20.0 + sum(topic.encode()) % 7) * elapsed_s
+        dispatched = published
+        if ill:
+            published, dispatched = _limited(elapsed_s, fleet.ill_hours_a_day)
         values = {_OUT_MSG: dispatched, _OUT_BYTES: 1000 * dispatched}
         waiting = np.rint(published - dispatched) if ill else (np.arange(len(at_ms)) + number) % 3.0
         values |= dict.fromkeys(_BACKLOG, waiting)
@@ -138,7 +143,7 @@ def _series(fleet: Fleet, at_ms: np.ndarray):
                 _key(own | {"__name__": name} | ({"consumer_name": "c"} if "consumer_av" in name else {})),
                 series,
             )
-        ticks = np.floor(elapsed_s) if ill else np.zeros(len(at_ms))
+        ticks = _ticks(published - dispatched, elapsed_s) if ill else np.zeros(len(at_ms))
         for name in _THROTTLED:
             yield (
                 _key(own | {"__name__": name, "reason": "subscription"}),
@@ -158,6 +163,23 @@ def _series(fleet: Fleet, at_ms: np.ndarray):
                 "__name__": name,
             }
             yield _key(labels), np.full(len(at_ms), 1e4)
+
+
+def _limited(elapsed_s: np.ndarray, hours_a_day: int) -> tuple[np.ndarray, np.ndarray]:
+    """What was published and dispatched so far under a limit, that is exceeded in the first hours of each day."""
+    if hours_a_day == 24:
+        return 150.0 * elapsed_s, _LIMIT_MSG * elapsed_s
+    step_s = STEP_MS / 1000
+    msg_rate = np.where(elapsed_s % 86_400 < hours_a_day * 3_600, 150.0, 60.0)
+    published = np.concatenate([[0.0], np.cumsum(msg_rate[:-1] * step_s)])
+    over = published - _LIMIT_MSG * elapsed_s
+    return published, published - (over - np.minimum.accumulate(np.minimum(over, 0.0)))
+
+
+def _ticks(backlog: np.ndarray, elapsed_s: np.ndarray) -> np.ndarray:
+    """Throttled events so far: one in every second in which something waits."""
+    waits = np.concatenate([[True], backlog[1:] > 0])
+    return np.floor(np.cumsum(np.diff(elapsed_s, prepend=elapsed_s[0]) * waits))
 
 
 def _key(labels: dict[str, str]) -> SeriesKey:

@@ -1,0 +1,154 @@
+"""A month of a large fleet, hour by hour, on a real Spark standalone cluster: what an hour costs, by the size of the fleet and by the age of the lake.
+
+In: sizes and days. Out: tables on standard output. What was measured is kept in ``.bench/fleet_month``, and whoever interrupts it goes on from there.
+
+A month of 100,000 subscriptions is 63 billion samples: too many for one machine. It is thinned to two cuts through it, and no hour of either is:
+
+*wide*
+    the first hour of fleets of up to 100,000 subscriptions, each in a new lake
+*long*
+    a month of one small fleet. In every probed day its first hours are diagnosed one by one, as the hourly chain does it; the rest of that day, and the days
+    between, are diagnosed a day at a time. So the lake grows as it does under the hourly chain, with fewer commits.
+
+Each is ``throttlescope diagnose`` from samples to the last step, with two workers of one core each; reading from Prometheus is not in it (``benchmarks.hour``
+has that). Processor seconds are those of the whole machine, which has to be idle. 2 % of the subscriptions exceed a limit in some hours of each day.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import statistics
+import sys
+from dataclasses import asdict
+from pathlib import Path
+
+from benchmarks.fleet.diagnosed import diagnosed, diagnosed_range, made_lake
+from tests.cluster.fleet import START_MS, Fleet
+from tests.lab.spark_cluster import running_spark_cluster
+from throttlescope.ingest.core.times import BLOCK_MS, DAY_MS
+from throttlescope.ingest.lake import Lake
+
+FOLDER = Path(".bench/fleet_month")
+WIDE, LONG = (1_000, 10_000, 100_000), 200
+DAYS, PROBED_DAYS, PROBED_HOURS = 30, (0, 7, 14, 21, 29), 4
+ILL_IN_100, ILL_HOURS_A_DAY = 2, 3
+_LONGEST_S = 3 * 3600
+_TICKS_PER_S = os.sysconf("SC_CLK_TCK")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--wide", type=int, nargs="*", default=list(WIDE), metavar="N")
+    parser.add_argument("--long", type=int, default=LONG, metavar="N")
+    parser.add_argument("--days", type=int, default=DAYS, metavar="N")
+    arguments = parser.parse_args()
+    kept = FOLDER / "measured.json"
+    found: dict[str, dict] = json.loads(kept.read_text()) if kept.exists() else {}
+
+    def keep(name: str, measured: dict) -> None:
+        found[name] = measured
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        kept.write_text(json.dumps(found, indent=1), encoding="utf-8")
+        print(f"{name}: {measured['work_s']} s, {measured['cpu_s']} processor s", file=sys.stderr, flush=True)
+
+    for subscriptions in arguments.wide:
+        if (name := f"wide {subscriptions}") not in found:
+            keep(name, wide(subscriptions))
+    long(arguments.long, arguments.days, found, keep)
+    print(table_wide(found))
+    print(table_long(found, arguments.long))
+
+
+def fleet_of(subscriptions: int, hours: int) -> Fleet:
+    ill = subscriptions * ILL_IN_100 // 100
+    return Fleet(subscriptions - ill, ill, hours=hours, ill_hours_a_day=ILL_HOURS_A_DAY)
+
+
+def wide(subscriptions: int) -> dict:
+    """The first hour of a fleet, in a lake that holds nothing else."""
+    fleet = fleet_of(subscriptions, 1)
+    lake = made_lake(FOLDER, fleet)
+    with running_spark_cluster(2, max_lifetime_s=_LONGEST_S) as cluster:
+        used_s, one = _busy_s(), diagnosed(lake, fleet, cluster.url, _LONGEST_S)
+    measured = _measured(one, _busy_s() - used_s, lake)
+    shutil.rmtree(lake.parent)
+    return measured
+
+
+def long(subscriptions: int, days: int, found: dict[str, dict], keep) -> None:
+    """A month of a fleet, each step of it unless it was measured before."""
+    lake = made_lake(FOLDER, fleet_of(subscriptions, days * 24))
+    for day in range(days):
+        first_ms = START_MS + day * DAY_MS
+        probed = PROBED_HOURS if day in PROBED_DAYS else 0
+        steps = [
+            (f"hour {hour}", first_ms + hour * BLOCK_MS, first_ms + (hour + 1) * BLOCK_MS)
+            for hour in range(probed)
+        ]
+        steps.append(("rest" if probed else "whole", first_ms + probed * BLOCK_MS, first_ms + DAY_MS))
+        steps = [(f"long {subscriptions} day {day + 1} {what}", *span) for what, *span in steps]
+        steps = [step for step in steps if step[0] not in found]
+        if not steps:
+            continue
+        with running_spark_cluster(2, max_lifetime_s=_LONGEST_S) as cluster:
+            for name, start_ms, end_ms in steps:
+                used_s, one = _busy_s(), diagnosed_range(lake, start_ms, end_ms, cluster.url)
+                keep(name, _measured(one, _busy_s() - used_s, lake))
+
+
+def _measured(one, cpu_s: float, lake: Path) -> dict:
+    size = sum(file.size_bytes for table in ("signals", "verdicts") for file in Lake(lake).files(table))
+    return asdict(one) | {"work_s": one.work_s, "cpu_s": round(cpu_s, 1), "computed_mb": round(size / 1e6, 1)}
+
+
+def _busy_s() -> float:
+    """Processor seconds of the whole machine since it started: all but idle, waiting and stolen ones."""
+    user, nice, system, _idle, _waiting, interrupts, soft, *_ = (
+        int(text) for text in Path("/proc/stat").read_text().splitlines()[0].split()[1:]
+    )
+    return (user + nice + system + interrupts + soft) / _TICKS_PER_S
+
+
+def table_wide(found: dict[str, dict]) -> str:
+    """By the size of the fleet: one hour, and what a subscription costs a day."""
+    lines = [
+        "| subscriptions | an hour, s | processor s | for 1,000 and a day, processor s | signals and verdicts, MB | driver | its JVM |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for name, one in found.items():
+        if not name.startswith("wide "):
+            continue
+        number = int(name.split()[1])
+        peak = one["peak_mb"]
+        lines.append(
+            f"| {number:,} | {one['work_s']:.0f} | {one['cpu_s']:.0f} | {24 * one['cpu_s'] / number * 1000:.0f} | "
+            f"{one['computed_mb']:.1f} | {peak.get('process', 0):.0f} MB | {peak.get('jvm', 0):.0f} MB |"
+        )
+    return "\n".join(lines)
+
+
+def table_long(found: dict[str, dict], subscriptions: int) -> str:
+    """By the age of the lake: the probed hours of each day, and the steps that take most of them."""
+    days: dict[int, list[dict]] = {}
+    for name, one in found.items():
+        if name.startswith(f"long {subscriptions} day ") and " hour " in name:
+            days.setdefault(int(name.split()[3]), []).append(one)
+    steps = sorted({step for ones in days.values() for one in ones for step in one["steps_s"]})
+    lines = [
+        f"| day | an hour, s | processor s | {' | '.join(steps)} | driver |",
+        "|---" * (len(steps) + 4) + "|",
+    ]
+    for day, ones in sorted(days.items()):
+        middle = [f"{statistics.median(one['steps_s'].get(step, 0.0) for one in ones):.1f}" for step in steps]
+        lines.append(
+            f"| {day} | {statistics.median(one['work_s'] for one in ones):.1f} | {statistics.median(one['cpu_s'] for one in ones):.1f} | "
+            f"{' | '.join(middle)} | {max(one['peak_mb'].get('process', 0) for one in ones):.0f} MB |"
+        )
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    main()
