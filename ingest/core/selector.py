@@ -121,17 +121,17 @@ def metric_selector(metric_name: str, matchers: Iterable[Matcher] = ()) -> Selec
 
 def quote(value: str) -> str:
     """A double-quoted PromQL string that reads back as ``value``, on one line."""
-    out = []
-    for char in value:
-        if char in '\\"':
-            out.append("\\" + char)
-        elif char == "\n":
-            out.append("\\n")
-        elif char < " " or char == "\x7f":
-            out.append(f"\\x{ord(char):02x}")
-        else:
-            out.append(char)
-    return '"' + "".join(out) + '"'
+    return '"' + _NEEDS_ESCAPE.sub(_with_escape, value) + '"'
+
+
+_NEEDS_ESCAPE = re.compile(r'[\\"\x00-\x1f\x7f]')
+
+
+def _with_escape(found: re.Match) -> str:
+    char = found[0]
+    if char in '\\"':
+        return "\\" + char
+    return "\\n" if char == "\n" else f"\\x{ord(char):02x}"
 
 
 def parse_selector(text: str) -> Selector:
