@@ -11,6 +11,7 @@ to hold slow clients off without a thread for each is what a reverse proxy (ngin
 from __future__ import annotations
 
 import contextlib
+import select
 import socket
 import threading
 import time
@@ -136,15 +137,31 @@ class _Awaited:
             self._until_s.pop(client, None)
 
     def cut(self) -> int:
-        """Shut down those whose time is over; the threads that read them then see the end of the stream."""
+        """Shut down those whose time is over; the threads that read them then see the end of the stream.
+
+        Where something has come that was not read yet, the thread is late and not the client: on a busy machine it may not run for seconds.
+        """
         now_s = time.monotonic()
         with self._lock:
-            late = [client for client, until_s in self._until_s.items() if until_s <= now_s]
+            late = [
+                client
+                for client, until_s in self._until_s.items()
+                if until_s <= now_s and not _has_unread(client)
+            ]
             for client in late:
                 del self._until_s[client]
                 with contextlib.suppress(OSError):
                     client.shutdown(socket.SHUT_RDWR)
         return len(late)
+
+
+def _has_unread(client: socket.socket) -> bool:
+    """Whether something has come that nobody has read; False for a socket that is closed."""
+    if client.fileno() < 0:
+        return False
+    look = select.poll()
+    look.register(client, select.POLLIN)
+    return bool(look.poll(0))
 
 
 def _in_pieces(answer: Iterable[bytes]) -> Iterator[bytes]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import http.client
+import socket
 import time
 
 import pytest
@@ -12,7 +13,7 @@ from gunicorn.app.base import BaseApplication
 from tests.app.web.security.few_threads import LARGE_BYTES, RECEIVE_S, SEND_S, THREADS, request, running
 from tests.lab.processes import free_port
 from throttlescope.app.server import app as web_server
-from throttlescope.app.server.security.slow_clients import BoundedWorker
+from throttlescope.app.server.security.slow_clients import BoundedWorker, _Awaited
 
 pytestmark = pytest.mark.long
 
@@ -64,6 +65,19 @@ def test_incomplete_requests_in_all_threads_end(server, clients, half):
     time.sleep(0.2)
     assert seconds_to_an_answer(server) < RECEIVE_S + SLACK_S
     assert all(is_cut(client) for client in halves)
+
+
+def test_late_thread_is_not_taken_for_a_slow_client():
+    """What has come and was not read yet is the fault of a thread that does not run."""
+    ours, theirs = socket.socketpair()
+    awaited = _Awaited()
+    with ours, theirs:
+        awaited.begin(ours, 0.0)
+        theirs.sendall(b"GET / HTTP/1.1")
+        assert awaited.cut() == 0
+        assert ours.recv(100) == b"GET / HTTP/1.1"
+        assert awaited.cut() == 1
+        assert theirs.recv(1) == b""
 
 
 def test_incomplete_requests_time_out_in_parallel(server, clients):
