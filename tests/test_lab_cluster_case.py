@@ -146,17 +146,12 @@ def test_window_after_the_move_names_the_limiter(case: Case) -> None:
 
 
 def test_move_window_names_limiter_or_none(case: Case) -> None:
-    """How much of the window the topic was away decides whether the use of the limit can be measured in it; the move itself is true, too."""
     (moved,) = [
         row
         for row in case.of_subscription(case.verdicts)
         if row["window_start_ms"] <= case.moved_ms < row["window_end_ms"]
     ]
-    assert (moved["cause"], moved["limiter"]) in {
-        ("throttled", "subscription.msg"),
-        ("topic_moved", None),
-        ("unknown", None),
-    }
+    assert (moved["cause"], moved["limiter"]) in {("throttled", "subscription.msg"), ("unknown", None)}
 
 
 def test_no_window_blames_the_consumers(case: Case) -> None:
