@@ -1,6 +1,6 @@
 """A month of a large fleet, hour by hour, on a real Spark standalone cluster: what an hour costs, by the size of the fleet and by the age of the lake.
 
-In: sizes and days. Out: tables on standard output. What was measured is kept in ``.bench/fleet_month``, and whoever interrupts it goes on from there.
+In: sizes and days. Out: tables on standard output. What was measured is kept in ``.bench/fleet_month``, and a run that was interrupted goes on from there.
 
 A month of 100,000 subscriptions is 63 billion samples: too many for one machine. It is thinned to two cuts through it, and no hour of either is:
 
@@ -18,14 +18,14 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import shutil
 import statistics
 import sys
 from dataclasses import asdict
 from pathlib import Path
 
-from benchmarks.fleet.diagnosed import diagnosed, diagnosed_range, made_lake
+from benchmarks.fleet.diagnosed import Diagnosed, diagnosed, diagnosed_range, made_lake
+from benchmarks.side_by_side.usage import machine_cpu_s
 from tests.cluster.fleet import START_MS, Fleet
 from tests.lab.spark_cluster import running_spark_cluster
 from throttlescope.ingest.core.times import BLOCK_MS, DAY_MS
@@ -36,7 +36,6 @@ WIDE, LONG = (1_000, 10_000, 100_000), 200
 DAYS, PROBED_DAYS, PROBED_HOURS = 30, (0, 7, 14, 21, 29), 4
 ILL_IN_100, ILL_HOURS_A_DAY = 2, 3
 _LONGEST_S = 3 * 3600
-_TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 
 
 def main() -> None:
@@ -72,8 +71,8 @@ def wide(subscriptions: int) -> dict:
     fleet = fleet_of(subscriptions, 1)
     lake = made_lake(FOLDER, fleet)
     with running_spark_cluster(2, max_lifetime_s=_LONGEST_S) as cluster:
-        used_s, one = _busy_s(), diagnosed(lake, fleet, cluster.url, _LONGEST_S)
-    measured = _measured(one, _busy_s() - used_s, lake)
+        used_s, one = machine_cpu_s(), diagnosed(lake, fleet, cluster.url, _LONGEST_S)
+    measured = _measured(one, machine_cpu_s() - used_s, lake)
     shutil.rmtree(lake.parent)
     return measured
 
@@ -95,21 +94,13 @@ def long(subscriptions: int, days: int, found: dict[str, dict], keep) -> None:
             continue
         with running_spark_cluster(2, max_lifetime_s=_LONGEST_S) as cluster:
             for name, start_ms, end_ms in steps:
-                used_s, one = _busy_s(), diagnosed_range(lake, start_ms, end_ms, cluster.url)
-                keep(name, _measured(one, _busy_s() - used_s, lake))
+                used_s, one = machine_cpu_s(), diagnosed_range(lake, start_ms, end_ms, cluster.url)
+                keep(name, _measured(one, machine_cpu_s() - used_s, lake))
 
 
-def _measured(one, cpu_s: float, lake: Path) -> dict:
+def _measured(one: Diagnosed, cpu_s: float, lake: Path) -> dict:
     size = sum(file.size_bytes for table in ("signals", "verdicts") for file in Lake(lake).files(table))
     return asdict(one) | {"work_s": one.work_s, "cpu_s": round(cpu_s, 1), "computed_mb": round(size / 1e6, 1)}
-
-
-def _busy_s() -> float:
-    """Processor seconds of the whole machine since it started: all but idle, waiting and stolen ones."""
-    user, nice, system, _idle, _waiting, interrupts, soft, *_ = (
-        int(text) for text in Path("/proc/stat").read_text().splitlines()[0].split()[1:]
-    )
-    return (user + nice + system + interrupts + soft) / _TICKS_PER_S
 
 
 def table_wide(found: dict[str, dict]) -> str:

@@ -75,7 +75,7 @@ def diagnosed(lake: Path, fleet: Fleet, master: str, timeout_s: float = 3600) ->
 def diagnosed_range(
     lake: Path, start_ms: int, end_ms: int, master: str, timeout_s: float = 3600
 ) -> Diagnosed:
-    """Diagnose [start_ms, end_ms) once, beside what the lake holds already; errors as of :func:`diagnosed`."""
+    """Diagnose [start_ms, end_ms) once, next to what the lake holds already; errors as of :func:`diagnosed`."""
     command = [
         sys.executable,
         "-m",

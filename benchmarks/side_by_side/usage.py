@@ -15,6 +15,14 @@ def cpu_s(pid: int) -> float:
     return sum(_cpu_s(one) for one in (pid, *descendants(pid)))
 
 
+def machine_cpu_s() -> float:
+    """Processor seconds of the whole machine since it started: all but idle, waiting and stolen ones."""
+    user, nice, system, _idle, _waiting, interrupts, soft, *_ = (
+        int(text) for text in Path("/proc/stat").read_text().splitlines()[0].split()[1:]
+    )
+    return (user + nice + system + interrupts + soft) / _TICKS_PER_S
+
+
 def memory_mb(pid: int, *, peak: bool = True) -> dict[str, float]:
     """Resident memory of a ``process``, and of Spark below it: the ``jvm``, and all Python ``workers`` together.
 

@@ -156,7 +156,7 @@ class _Awaited:
 
 
 def _has_unread(client: socket.socket) -> bool:
-    """Whether something has come that nobody has read; False for a socket that is closed."""
+    """Whether something has come that was not read yet; False for a socket that is closed."""
     if client.fileno() < 0:
         return False
     look = select.poll()

@@ -107,7 +107,7 @@ def newest_of_cluster(reader: LakeReader, cluster: str) -> int | None:
     )
 
 
-def cause_counts(reader: LakeReader, address: SubscriptionsAddress) -> tuple[CauseCount, ...]:
+def cause_counts(reader: LakeReader, address: SubscriptionsAddress) -> list[CauseCount]:
     """Subscriptions per cause, worst cause first, under the address's search and clusters.
 
     Over the recent hours a subscription counts once, by its main cause.
@@ -127,11 +127,11 @@ def cause_counts(reader: LakeReader, address: SubscriptionsAddress) -> tuple[Cau
                 where.values,
             ).fetchall()
         )
-        return tuple(
+        return [
             CauseCount(cause, now.get(cause, 0), recent.get(cause, 0))
             for cause in ORDER
             if cause in now or cause in recent
-        )
+        ]
 
     key = ("cause counts", address.search, tuple(address.clusters), address.own_topics)
     return reader.read_cached(key, read)

@@ -210,7 +210,7 @@ def test_only_recordings_have_truth(reader):
 def test_empty_lake_gives_no_rows(tmp_path):
     reader = LakeReader(tmp_path / "none")
     assert newest.freshness(reader).data_up_to_ms is None
-    assert newest.cause_counts(reader, SubscriptionsAddress()) == ()
+    assert newest.cause_counts(reader, SubscriptionsAddress()) == []
     assert newest.subscriptions(reader, SubscriptionsAddress()) == ([], 0)
     assert history.span(reader, BILLING) is None
     assert not (tmp_path / "none").exists(), "reading creates nothing"

@@ -135,7 +135,7 @@ def _read_window(reader: LakeReader, address: SubscriptionAddress) -> SelectedWi
     start_ms, end_ms, was_cut = chosen_range(address, span)
     subscription = address.subscription
     day_ms = end_ms - LOOK_BACK_MS
-    windows = history.windows(reader, subscription, min(start_ms, day_ms), end_ms)
+    windows = read_windows(reader, subscription, start_ms, end_ms)
     verdicts = [row for row in windows if row["window_end_ms"] > start_ms]
     chosen = _chosen(verdicts, address.at_ms)
     verdict, forecasts = None, StoredOutlook()
@@ -149,6 +149,13 @@ def _read_window(reader: LakeReader, address: SubscriptionAddress) -> SelectedWi
         verdict=verdict,
         outlook=forecasts,
     )  # fmt: skip
+
+
+def read_windows(
+    reader: LakeReader, subscription: SubscriptionPartition, start_ms: int, end_ms: int
+) -> list[dict]:
+    """Windows of a range and of the day before its end, which all parts of the page share: they are read once."""
+    return history.windows(reader, subscription, min(start_ms, end_ms - LOOK_BACK_MS), end_ms)
 
 
 def read_answered(reader: LakeReader, address: SubscriptionAddress) -> AnsweredWindow | None:

@@ -13,10 +13,8 @@ from throttlescope.app.presentation.links.subscription import SubscriptionAddres
 from throttlescope.app.web.components.grid import NONE, badge_cells, or_none
 from throttlescope.app.web.components.parts import section
 from throttlescope.app.web.components.served_table import BLOCK_ROWS, served_grid
-from throttlescope.app.web.data import history
-from throttlescope.app.web.data.latest import LOOK_BACK_MS
 from throttlescope.app.web.data.reader import LakeReader
-from throttlescope.app.web.pages.subscription.content import ChartedWindow
+from throttlescope.app.web.pages.subscription.content import ChartedWindow, read_windows
 from throttlescope.app.web.pages.subscription.page_state import PageState
 from throttlescope.models.messages.catalogue import sentence
 
@@ -104,10 +102,7 @@ def window_rows(reader: LakeReader, shown: dict, start: int, end: int) -> tuple[
         What the page shows, as the browser gives it back: see :class:`PageState`.
     """
     page = PageState.of(shown)
-    # Those of a day: the rest of the page has read them too.
-    read = history.windows(
-        reader, page.address.subscription, min(page.start_ms, page.end_ms - LOOK_BACK_MS), page.end_ms
-    )
+    read = read_windows(reader, page.address.subscription, page.start_ms, page.end_ms)
     newest_first = [row for row in reversed(read) if row["window_end_ms"] > page.start_ms]
     start = max(0, start)
     chosen = newest_first[start : start + min(max(0, end - start), 1_000)]
