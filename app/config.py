@@ -14,7 +14,7 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo
 
@@ -29,7 +29,6 @@ from pydantic import (
     ValidationError,
     model_validator,
 )
-from pydantic_settings import BaseSettings, InitSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
 
 from throttlescope.ingest.contracts.vocabulary import CAUSES, LIMITERS, SIDES
 from throttlescope.ingest.core.errors import InputError
@@ -142,10 +141,9 @@ class SourceAccess(_Section):
     headers_env: dict[str, str] = Field(
         {}, description="header name to the environment variable with its value"
     )
-    timeout: DurationMs = Field(60_000, validate_default=False, description="longest wait for an answer")
+    timeout: DurationMs = Field(60_000, description="longest wait for an answer")
     longest_answer: DurationMs = Field(
         900_000,
-        validate_default=False,
         description="longest time that an answer may take until its last byte",
     )
     max_answer_bytes: int = Field(
@@ -327,7 +325,7 @@ class NotificationChannel(_Section):
     ca_file: Path | None = Field(
         None, description="PEM file with the authorities to trust instead of the system's"
     )
-    timeout: DurationMs = Field(10_000, validate_default=False, description="longest wait for an answer")
+    timeout: DurationMs = Field(10_000, description="longest wait for an answer")
     clusters: list[str] = Field([], description="only these clusters; none: all")
     namespaces: list[str] = Field([], description="only these namespaces, such as `acme/*`; none: all")
     sides: Annotated[list[str], _known("side", SIDES)] = Field(
@@ -342,9 +340,7 @@ class NotificationChannel(_Section):
     min_backlog_entries: int = Field(
         0, ge=0, description="only backlogs that were at least this large, in entries"
     )
-    min_duration: WaitMs = Field(
-        0, validate_default=False, description="only backlogs that have lasted so long"
-    )
+    min_duration: WaitMs = Field(0, description="only backlogs that have lasted so long")
 
     @model_validator(mode="after")
     def _can_be_sent(self) -> NotificationChannel:
@@ -391,18 +387,14 @@ class Notifications(_Section):
     )
     max_age: DurationMs = Field(
         21_600_000,
-        validate_default=False,
         description="changes that are older are not sent, such as those that a backfill finds",
     )
     digest_above: int = Field(
         3, ge=1, le=20, description="more changes at once than this are sent as one message"
     )
-    deadline: DurationMs = Field(
-        30_000, validate_default=False, description="longest time for one channel, with all attempts"
-    )
+    deadline: DurationMs = Field(30_000, description="longest time for one channel, with all attempts")
     advice_within: WaitMs = Field(
         20_000,
-        validate_default=False,
         description="longest time for finding what would change a backlog, for at most three of a channel; where it is not found in time, "
         "the cause's first step is sent instead",
     )
@@ -428,7 +420,7 @@ class Spark(_Section):
         None, description="archive from `throttlescope spark package`, for executors that lack the package"
     )
     executor_wait: DurationMs = Field(
-        180_000, validate_default=False, description="how long a cluster may take to give the first executor"
+        180_000, description="how long a cluster may take to give the first executor"
     )
     conf: Annotated[dict[str, str], BeforeValidator(_spark_names)] = Field(
         {}, description="more of Spark's settings by their names; they win over ours"
@@ -444,31 +436,20 @@ class Spark(_Section):
         }
 
 
-class Settings(BaseSettings):
+class Settings(_Section):
     """The whole file, overridden by the flags."""
-
-    model_config = SettingsConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
 
     lake: Annotated[InstanceOf[LakeAddress], BeforeValidator(LakeAddress.of)] = Field(
         LakeAddress("lake"), description="folder of the lake, or `s3://bucket/prefix`"
     )
-    window: MinutesMs = Field(300_000, validate_default=False, description="length of a verdict's window")
-    every: MinutesMs = Field(300_000, validate_default=False, description="distance of two windows' starts")
-    forecast_every: MinutesMs = Field(
-        900_000, validate_default=False, description="distance of two forecasts"
-    )
+    window: MinutesMs = Field(300_000, description="length of a verdict's window")
+    every: MinutesMs = Field(300_000, description="distance of two windows' starts")
+    forecast_every: MinutesMs = Field(900_000, description="distance of two forecasts")
     ingest: Gentleness = Gentleness()
     objectives: Objectives = Objectives()
     spark: Spark = Spark()
     notifications: Notifications = Notifications()
     clusters: dict[str, Cluster] = Field({}, description="one table per cluster, named as its cluster label")
-
-    @classmethod
-    def settings_customise_sources(
-        cls, settings_cls: type[BaseSettings], init_settings: PydanticBaseSettingsSource, **_: Any
-    ) -> tuple[PydanticBaseSettingsSource, ...]:
-        # Flags, then the file. The environment names the file and holds secrets; it sets nothing else.
-        return (init_settings, InitSettingsSource(settings_cls, getattr(settings_cls, "_file_values", {})))
 
 
 def find_config(given: Path | None, environment: Mapping[str, str] = os.environ) -> Path | None:
@@ -513,13 +494,20 @@ def load_settings(path: Path | None, flags: Mapping[str, Any] | None = None) -> 
     except RecursionError:
         raise InputError(f"{where} is nested too deeply", fix="see docs/reference/configuration.md") from None
 
-    class FromFile(Settings):
-        _file_values: ClassVar[dict[str, Any]] = anchored
-
     try:
-        return FromFile(**_without_none(flags or {}))
+        # The environment names the file and holds secrets; it sets nothing else.
+        return Settings.model_validate(_merged(anchored, _without_none(flags or {})))
     except ValidationError as error:
         raise _explained(error, where) from None
+
+
+def _merged(under: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
+    """Values of both; where both have one that is no table, that of ``over``."""
+    found = {**under, **over}
+    for name in under.keys() & over.keys():
+        if isinstance(under[name], Mapping) and isinstance(over[name], Mapping):
+            found[name] = _merged(under[name], over[name])
+    return found
 
 
 def _read_toml(path: Path) -> dict[str, Any]:

@@ -11,7 +11,7 @@ A month of 100,000 subscriptions is 63 billion samples: too many for one machine
     between, are diagnosed a day at a time. So the lake grows as it does under the hourly chain, with fewer commits.
 
 Each is ``throttlescope diagnose`` from samples to the last step, with two workers of one core each; reading from Prometheus is not in it (``benchmarks.hour``
-has that). Processor seconds are those of the whole machine, which has to be idle. 2 % of the subscriptions exceed a limit in some hours of each day.
+has that). Processor seconds are those of the driver, the master, the workers and all that they start. 2 % of the subscriptions exceed a limit in some hours of each day.
 """
 
 from __future__ import annotations
@@ -25,7 +25,6 @@ from dataclasses import asdict
 from pathlib import Path
 
 from benchmarks.fleet.diagnosed import Diagnosed, diagnosed, diagnosed_range, made_lake
-from benchmarks.side_by_side.usage import machine_cpu_s
 from tests.cluster.fleet import START_MS, Fleet
 from tests.lab.spark_cluster import running_spark_cluster
 from throttlescope.ingest.core.times import BLOCK_MS, DAY_MS
@@ -71,8 +70,7 @@ def wide(subscriptions: int) -> dict:
     fleet = fleet_of(subscriptions, 1)
     lake = made_lake(FOLDER, fleet)
     with running_spark_cluster(2, max_lifetime_s=_LONGEST_S) as cluster:
-        used_s, one = machine_cpu_s(), diagnosed(lake, fleet, cluster.url, _LONGEST_S)
-    measured = _measured(one, machine_cpu_s() - used_s, lake)
+        measured = _measured(diagnosed(lake, fleet, cluster.url, _LONGEST_S), lake)
     shutil.rmtree(lake.parent)
     return measured
 
@@ -94,13 +92,12 @@ def long(subscriptions: int, days: int, found: dict[str, dict], keep) -> None:
             continue
         with running_spark_cluster(2, max_lifetime_s=_LONGEST_S) as cluster:
             for name, start_ms, end_ms in steps:
-                used_s, one = machine_cpu_s(), diagnosed_range(lake, start_ms, end_ms, cluster.url)
-                keep(name, _measured(one, machine_cpu_s() - used_s, lake))
+                keep(name, _measured(diagnosed_range(lake, start_ms, end_ms, cluster.url), lake))
 
 
-def _measured(one: Diagnosed, cpu_s: float, lake: Path) -> dict:
+def _measured(one: Diagnosed, lake: Path) -> dict:
     size = sum(file.size_bytes for table in ("signals", "verdicts") for file in Lake(lake).files(table))
-    return asdict(one) | {"work_s": one.work_s, "cpu_s": round(cpu_s, 1), "computed_mb": round(size / 1e6, 1)}
+    return asdict(one) | {"work_s": one.work_s, "computed_mb": round(size / 1e6, 1)}
 
 
 def table_wide(found: dict[str, dict]) -> str:

@@ -6,6 +6,7 @@ of the whole work. What it says on standard error is what is measured: a line pe
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
@@ -14,7 +15,7 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from benchmarks.side_by_side.usage import memory_mb
+from benchmarks.side_by_side.usage import cpu_s, memory_mb
 from tests.cluster.fleet import START_MS, Fleet, make_lake
 from throttlescope.ingest.core.times import format_time
 
@@ -30,6 +31,8 @@ class Diagnosed:
 
     Attributes
     ----------
+    cpu_s : float
+        Processor seconds of the driver and of all else that runs below this process: of a cluster that it started, too.
     steps_s : dict
         Step to its seconds, the start of Spark among them.
     peak_mb : dict
@@ -37,6 +40,7 @@ class Diagnosed:
     """
 
     whole_s: float
+    cpu_s: float = 0.0
     steps_s: dict[str, float] = field(default_factory=dict)
     peak_mb: dict[str, float] = field(default_factory=dict)
 
@@ -88,6 +92,7 @@ def diagnosed_range(
     ]
     command += ["--start", format_time(start_ms), "--end", format_time(end_ms)]
     began_s, log = time.perf_counter(), lake.parent / "diagnose.log"
+    used_before_s = used_s = cpu_s(os.getpid(), ended=True)
     with log.open("w") as said:
         process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=said)
         peaks: dict[str, float] = {}
@@ -95,14 +100,17 @@ def diagnosed_range(
             while process.poll() is None:
                 if time.perf_counter() - began_s > timeout_s:
                     raise RuntimeError(f"not done after {timeout_s:.0f} s: {log.read_text()[-1000:]}")
-                # A worker that ends takes its peak along, so the largest sum that was seen is kept.
+                # Spark's Python workers take their time along when they end, and their peak; so the largest sums that were seen are kept.
+                used_s = max(used_s, cpu_s(os.getpid(), ended=True))
                 for kind, peak in _memory(process.pid).items():
                     peaks[kind] = max(peaks.get(kind, 0.0), peak)
                 time.sleep(_POLL_S)
         finally:
             process.kill()
             process.wait()
-    found = Diagnosed(round(time.perf_counter() - began_s, 1), peak_mb=peaks)
+    found = Diagnosed(
+        round(time.perf_counter() - began_s, 1), round(used_s - used_before_s, 1), peak_mb=peaks
+    )
     for line in log.read_text().splitlines():
         if match := _STEP.match(line):
             found.steps_s[match[2]] = found.steps_s.get(match[2], 0.0) + float(match[3])

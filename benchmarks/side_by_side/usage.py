@@ -10,17 +10,15 @@ _PEAK, _NOW = "VmHWM:", "VmRSS:"
 _TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 
 
-def cpu_s(pid: int) -> float:
-    """Processor seconds so far, of a process and of all that it started and that run."""
-    return sum(_cpu_s(one) for one in (pid, *descendants(pid)))
+def cpu_s(pid: int, *, ended: bool = False) -> float:
+    """Processor seconds so far, of a process and of all that it started and that run.
 
-
-def machine_cpu_s() -> float:
-    """Processor seconds of the whole machine since it started: all but idle, waiting and stolen ones."""
-    user, nice, system, _idle, _waiting, interrupts, soft, *_ = (
-        int(text) for text in Path("/proc/stat").read_text().splitlines()[0].split()[1:]
-    )
-    return (user + nice + system + interrupts + soft) / _TICKS_PER_S
+    Parameters
+    ----------
+    ended : bool
+        And of those that ended, as far as their parents waited for it.
+    """
+    return sum(_cpu_s(one, ended) for one in (pid, *descendants(pid)))
 
 
 def memory_mb(pid: int, *, peak: bool = True) -> dict[str, float]:
@@ -95,11 +93,11 @@ def _field_mb(pid: int, field: str) -> float:
     return 0.0
 
 
-def _cpu_s(pid: int) -> float:
+def _cpu_s(pid: int, ended: bool) -> float:
     try:
         text = Path(f"/proc/{pid}/stat").read_text()
     except OSError:
         return 0.0
-    # The name, in brackets, may hold blanks; fields 14 and 15 are user and system time.
-    user, system = text[text.rindex(")") + 2 :].split()[11:13]
-    return (int(user) + int(system)) / _TICKS_PER_S
+    # The name, in brackets, may hold blanks; fields 14 and 15 are user and system time, 16 and 17 those of children that ended.
+    ticks = text[text.rindex(")") + 2 :].split()[11 : 15 if ended else 13]
+    return sum(map(int, ticks)) / _TICKS_PER_S

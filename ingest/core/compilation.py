@@ -142,11 +142,19 @@ class CompiledIntrinsic:
     ----------
     define
         From the typing context and the types of the arguments to a signature and a code generator.
+    in_python
+        The same for functions that are not compiled, as with ``NUMBA_DISABLE_JIT=1``; None: it works in compiled ones only.
     """
 
-    def __init__(self, define: Callable) -> None:
+    def __init__(self, define: Callable, in_python: Callable | None = None) -> None:
         functools.update_wrapper(self, define)
         self._define = define
+        self._in_python = in_python
+
+    def __call__(self, *args: Any) -> Any:
+        if self._in_python is None:
+            raise TypeError(f"{self._define.__name__} can only be called by a compiled function")
+        return self._in_python(*args)
 
     @functools.cached_property
     def _numba_type_(self) -> Any:

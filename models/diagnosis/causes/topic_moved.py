@@ -23,6 +23,7 @@ def topic_moved(s: Symptoms) -> Standing | None:
     """The topic was away for a moment, and nothing else explains what is left of it."""
     if not s.has_backlog or not s.holds("counters_restarted") or s.holds("backlog_growing"):
         return None
-    if any(limiter.zone in ("at", "near") for limiter in s.limiters):
+    # Around a move little of the use is measured: a limit that is not excluded may be what throttles.
+    if any(limiter.limit is not None and limiter.believed_zone != "far" for limiter in s.limiters):
         return None
     return TOPIC_MOVED.because("unloaded", "C")

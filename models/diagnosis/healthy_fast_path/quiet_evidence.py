@@ -58,21 +58,27 @@ class _Texts:
 
 
 @dataclass
-class _Findings:
-    """Distinct findings, by number: their texts, and what renders them in other languages."""
+class Findings:
+    """Distinct findings of one grid's windows, by number: their texts, and what renders them in other languages."""
 
     texts: _Texts = field(default_factory=_Texts)
     messages: _Texts = field(default_factory=_Texts)
+    _numbers: dict[tuple[str, bytes], int] = field(default_factory=dict)
 
-    def add(self, found: list[Message]) -> int:
-        """The number of the first of some new findings."""
-        self.messages.add([packed(one) for one in found])
-        return self.texts.add([one.stored for one in found])
+    def add(self, found: Message) -> int:
+        """The number of a new finding."""
+        self.messages.add([packed(found)])
+        return self.texts.add([found.stored])
 
-    def distinct(self, parts: list[np.ndarray], find: Callable[[int], Message]) -> np.ndarray:
-        """As :meth:`_Texts.distinct`."""
+    def distinct(self, of: str, parts: list[np.ndarray], find: Callable[[int], Message]) -> np.ndarray:
+        """The finding of every row: rows ``of`` the same thing with the same ``parts`` have the same, in whichever frame."""
         codes, firsts = _groups(parts)
-        return codes + self.add([find(int(i)) for i in firsts])
+        numbers = np.zeros(len(firsts), np.int64)
+        for group, row in enumerate(_bytes_of_rows([part[firsts] for part in parts])):
+            if (of, row) not in self._numbers:
+                self._numbers[of, row] = self.add(find(int(firsts[group])))
+            numbers[group] = self._numbers[of, row]
+        return numbers[codes]
 
 
 @dataclass
@@ -98,7 +104,7 @@ class _QuietWindows:
     found: Screened
     subscription: np.ndarray
     start: np.ndarray
-    findings: _Findings = field(default_factory=_Findings)
+    findings: Findings
     queries: _Texts = field(default_factory=_Texts)
 
     @property
@@ -118,7 +124,7 @@ class _QuietWindows:
 
 
 def evidence(
-    found: Screened, subscription: np.ndarray, start: np.ndarray
+    found: Screened, subscription: np.ndarray, start: np.ndarray, findings: Findings
 ) -> tuple[pa.ListArray, pa.ListArray]:
     """The evidence of some quiet windows.
 
@@ -126,13 +132,15 @@ def evidence(
     ----------
     subscription, start : array of int
         Which windows: places in the screen's arrays.
+    findings : Findings
+        Of the frames before, of the same grid: what is in it is not written again.
 
     Returns
     -------
     evidence, messages : pyarrow.ListArray
         One list per window each, of the types of ``verdicts``: its rows, and what renders their sentences.
     """
-    quiet = _QuietWindows(found, subscription, start)
+    quiet = _QuietWindows(found, subscription, start, findings)
     parts = [*_backlog(quiet), *_limit(quiet), *_counters(quiet)]
     window = np.concatenate([part.window for part in parts])
     place = np.concatenate([np.broadcast_to(part.place, len(part.window)) for part in parts])
@@ -188,7 +196,7 @@ def _backlog(quiet: _QuietWindows) -> list[_Rows]:
     present = _Rows(
         every, _PRESENT, "backlog_present", "for",
         findings.distinct(
-            [np.rint(waiting), wait_s],
+            "waiting", [np.rint(waiting), wait_s],
             lambda i: waiting_finding(float(waiting[i]), _or_none(publish[i])),
         ),
         waiting, quiet.of(found.floor_entries), "entries", quiet.end_ms, query,
@@ -198,7 +206,7 @@ def _backlog(quiet: _QuietWindows) -> list[_Rows]:
     growth, length_s = growth[known], found.frame.grid.length_s
     growing = _Rows(
         known, _GROWING, "backlog_growing", "for",
-        findings.distinct([np.rint(growth), growth > 0], lambda i: not_growing_finding(float(growth[i]), length_s)),
+        findings.distinct("growth", [np.rint(growth), growth > 0], lambda i: not_growing_finding(float(growth[i]), length_s)),
         growth, quiet.of(found.growth_threshold_entries)[known], "entries", quiet.end_ms[known], query[known],
     )  # fmt: skip
     return [present, growing]
@@ -214,7 +222,7 @@ def _limit(quiet: _QuietWindows) -> list[_Rows]:
     none = np.flatnonzero(~used & all_observed)
     rows = [
         _Rows(
-            none, _LIMIT, "limiter_at_limit", "neutral", np.full(len(none), quiet.findings.add([NO_LIMIT])),
+            none, _LIMIT, "limiter_at_limit", "neutral", np.full(len(none), quiet.findings.add(NO_LIMIT)),
             threshold=t.RHO_AT_LIMIT, unit="use / limit",
         )
     ]  # fmt: skip
@@ -230,6 +238,7 @@ def _use(quiet: _QuietWindows, reading: FastReading, of: np.ndarray) -> _Rows:
     rho, own_rho = reading.rho[at], np.fmin(reading.own_rho[at], reading.rho[at])
     own_rho = np.where(np.isnan(reading.own_rho[at]), np.nan, own_rho)
     text = quiet.findings.distinct(
+        f"use of {reading.level} {reading.unit}",
         [reading.limit[at], reading.period_s[at], _percent(rho), _percent(own_rho)],
         lambda i: use_finding(reading.one((at[0][i], at[1][i]))),
     )
@@ -268,7 +277,7 @@ def _counters(quiet: _QuietWindows) -> list[_Rows]:
     none = np.flatnonzero(~ticking.any(axis=0) & ~np.isnan(events).all(axis=0))
     rows = [
         _Rows(
-            none, _COUNTERS, "throttle_events", "neutral", np.full(len(none), quiet.findings.add([NO_EVENT])),
+            none, _COUNTERS, "throttle_events", "neutral", np.full(len(none), quiet.findings.add(NO_EVENT)),
             0.0, 0.0, "events", quiet.end_ms[none],
             quiet.per_subscription(none, lambda key: promql.all_events(key, length_ms)),
         )
@@ -282,6 +291,7 @@ def _counters(quiet: _QuietWindows) -> list[_Rows]:
         at = quiet.subscription[of], quiet.start[of]
         per_s, limited = reading.events_per_s[at], ~np.isnan(reading.limit[at])
         text = quiet.findings.distinct(
+            f"events of {reading.level} {reading.unit}",
             [
                 reading.events[at],
                 per_s,
@@ -319,6 +329,13 @@ def _groups(parts: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
     firsts = np.full(codes.max() + 1, len(codes), np.int64)
     np.minimum.at(firsts, codes, np.arange(len(codes)))
     return codes, firsts
+
+
+def _bytes_of_rows(parts: list[np.ndarray]) -> list[bytes]:
+    """What the parts of a row are, to the bit."""
+    found = np.column_stack([np.asarray(part, np.float64) for part in parts])
+    packed_rows, length = found.tobytes(), found.itemsize * found.shape[1]
+    return [packed_rows[i : i + length] for i in range(0, len(packed_rows), length)]
 
 
 def _percent(share: np.ndarray) -> np.ndarray:

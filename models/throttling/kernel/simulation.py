@@ -10,7 +10,7 @@ from throttlescope.ingest.core import compilation
 from throttlescope.models.throttling import columns, world
 from throttlescope.models.throttling.kernel.changes import change, stats_update
 from throttlescope.models.throttling.kernel.clients import advance_all
-from throttlescope.models.throttling.kernel.compilation import compiled
+from throttlescope.models.throttling.kernel.compilation import address_of, compiled
 from throttlescope.models.throttling.kernel.connections import join
 from throttlescope.models.throttling.kernel.events import dispatcher_event, worker_event
 from throttlescope.models.throttling.kernel.expiry import expire
@@ -79,22 +79,8 @@ def _sample(a, row, before):
     return DONE
 
 
-@compilation.compiled(columns, world, whole_package=True, error_model="numpy")
-def run_packed(a, out):
-    """Run a packed world to its end.
-
-    Parameters
-    ----------
-    a
-        The world as :func:`layout.pack` lays it out; it is changed.
-    out
-        Samples x dispatchers x ``S.WIDTH``; it is filled.
-
-    Returns
-    -------
-    tuple
-        ``DONE`` or which container was too small, and how many events there were.
-    """
+@compiled
+def _run(a, out):
     every, duration = a[R.EVERY_US], a[R.DURATION_US]
     events = 0
     for limiter in range(a[H.LIMITER_COUNT]):
@@ -167,6 +153,25 @@ def run_packed(a, out):
         if status != DONE:
             return status, events
     return DONE, events
+
+
+@compilation.compiled(columns, world, whole_package=True, error_model="numpy")
+def run_packed(a, out):
+    """Run a packed world to its end.
+
+    Parameters
+    ----------
+    a
+        The world as :func:`layout.pack` lays it out; it is changed.
+    out
+        Samples x dispatchers x ``S.WIDTH``; it is filled.
+
+    Returns
+    -------
+    tuple
+        ``DONE`` or which container was too small, and how many events there were.
+    """
+    return _run(address_of(a), out)
 
 
 def is_compiled() -> bool:
