@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterable, Mapping
 
 import pyarrow as pa
+import pyarrow.compute as pc
 from deltalake import CommitProperties, DeltaTable, Field, Schema
 from deltalake.transaction import AddAction, RemoveAction
 
@@ -22,46 +23,57 @@ def files_of(
     delta: DeltaTable,
     table: str,
     partition: Mapping[str, Iterable[object]] | None,
-    between: Mapping[str, tuple[int, int]] | None,
+    between: Mapping[str, tuple[int | str, int | str]] | None,
     storage: Storage,
 ) -> list[DataFile]:
     """The data files of a version, or those of the requested partitions and bounds, with what the log says of them."""
     contract = TABLES[table]
     actions = pa.table(delta.get_add_actions(flatten=True))
-    wanted = {name: {str(value) for value in values} for name, values in (partition or {}).items()}
-    stats = stats_columns(contract)
-    parts = {name: actions[f"partition.{name}"].to_pylist() for name in contract.partition_by}
-    lows = {
-        name: actions[f"min.{name}"].to_pylist() for name in stats if f"min.{name}" in actions.column_names
+    stats = [name for name in stats_columns(contract) if f"min.{name}" in actions.column_names]
+    # Delta keeps no statistics of partition columns; the value is both bounds.
+    bounds = {name: (f"min.{name}", f"max.{name}") for name in stats} | {
+        name: (f"partition.{name}",) * 2 for name in contract.partition_by if name in stats_columns(contract)
     }
-    highs = {name: actions[f"max.{name}"].to_pylist() for name in lows}
+    # Of a month's hundred thousand files an hour is a few hundred: the others never become objects of Python.
+    actions = actions.filter(_wanted(actions, partition or {}, between or {}, bounds))
     found = []
-    for i, (relative, rows, size, committed_ms) in enumerate(
-        zip(
-            *(
-                actions[name].to_pylist()
-                for name in ("path", "num_records", "size_bytes", "modification_time")
-            ),
-            strict=True,
+    for row in actions.to_pylist():
+        values = {name: str(row[f"partition.{name}"]) for name in contract.partition_by}
+        low = {name: row[least] for name, (least, _) in bounds.items() if row[least] is not None}
+        high = {name: row[greatest] for name, (_, greatest) in bounds.items() if row[greatest] is not None}
+        path = storage.address(f"{table}/{row['path']}")
+        found.append(
+            DataFile(
+                path,
+                row["path"],
+                values,
+                row["num_records"],
+                row["size_bytes"],
+                low,
+                high,
+                row["modification_time"],
+            )
         )
-    ):
-        values = {name: str(column[i]) for name, column in parts.items()}
-        if any(values[name] not in allowed for name, allowed in wanted.items()):
-            continue
-        low = {name: column[i] for name, column in lows.items() if column[i] is not None}
-        high = {name: column[i] for name, column in highs.items() if column[i] is not None}
-        # Delta keeps no statistics of partition columns; the value is both bounds.
-        for name in contract.partition_by:
-            if name in stats:
-                low[name] = high[name] = parts[name][i]
-        if any(
-            name in low and (low[name] > last or high[name] < first)
-            for name, (first, last) in (between or {}).items()
-        ):
-            continue
-        path = storage.address(f"{table}/{relative}")
-        found.append(DataFile(path, relative, values, rows, size, low, high, committed_ms))
     return found
+
+
+def _wanted(
+    actions: pa.Table,
+    partition: Mapping[str, Iterable[object]],
+    between: Mapping[str, tuple[int | str, int | str]],
+    bounds: Mapping[str, tuple[str, str]],
+) -> pa.ChunkedArray:
+    """Which files may hold rows of these partitions and ranges; one without statistics may."""
+    wanted = pa.chunked_array([pa.repeat(True, actions.num_rows)])
+    for name, values in partition.items():
+        allowed = pa.array(sorted({str(value) for value in values}), pa.string())
+        wanted = pc.and_(wanted, pc.is_in(actions[f"partition.{name}"].cast(pa.string()), value_set=allowed))
+    for name, (first, last) in between.items():
+        if name in bounds:
+            least, greatest = bounds[name]
+            inside = pc.and_(pc.less_equal(actions[least], last), pc.greater_equal(actions[greatest], first))
+            wanted = pc.and_(wanted, pc.fill_null(inside, True))
+    return wanted
 
 
 def columns_since(delta: DeltaTable, table: str) -> list[Field]:

@@ -1,7 +1,7 @@
 """Delta tables of a lake. In: a storage and a table's name. Out: the table at its newest version, or at an older one.
 
-On disk a table is opened each time: that takes milliseconds. In an object store its log is kept between two reads and only
-what came since is fetched: two requests where nothing did.
+A table's log is kept between two reads and only what came since is read: a second for the files of a month, or the requests to an object
+store, are spent once. On disk a table that was replaced by another one is opened anew.
 """
 
 from __future__ import annotations
@@ -27,6 +27,8 @@ class DeltaTables:
     def __init__(self, storage: Storage) -> None:
         self._storage = storage
         self._kept: dict[str, DeltaTable] = {}
+        # On disk: the commit that each was read at.
+        self._commits: dict[str, tuple[int, ...] | None] = {}
         self._lock = threading.RLock()
 
     def uri(self, table: str) -> str:
@@ -44,16 +46,15 @@ class DeltaTables:
     @contextlib.contextmanager
     def looking(self) -> Iterator[None]:
         """While in it, no other thread moves a kept table to a newer version; faults of the store become errors of ours."""
-        if not self._storage.is_remote:
-            yield
-            return
-        from throttlescope.ingest.lake.store_errors import is_store_fault, store_error
-
         with self._lock:
             try:
                 yield
             except (DeltaError, OSError) as error:
-                if isinstance(error, TableNotFoundError | FileNotFoundError) or not is_store_fault(error):
+                if not self._storage.is_remote or isinstance(error, TableNotFoundError | FileNotFoundError):
+                    raise
+                from throttlescope.ingest.lake.store_errors import is_store_fault, store_error
+
+                if not is_store_fault(error):
                     raise
                 raise store_error(error, self._storage.root) from error
 
@@ -74,14 +75,9 @@ class DeltaTables:
         """A table; None where it was never written. Use it within :meth:`looking`."""
         uri = self.uri(table)
         try:
-            if self._storage.is_remote:
-                delta = self._newest(table, uri)
-                if version is not None and version != delta.version():
-                    delta = DeltaTable(uri, version=version, storage_options=self._storage.delta_options())
-            elif not os.path.isdir(os.path.join(uri, "_delta_log")):
+            if not self._storage.is_remote and not os.path.isdir(os.path.join(uri, "_delta_log")):
                 return None
-            else:
-                delta = DeltaTable(uri, version=version)
+            delta = self._newest(table, uri) if version is None else self._at(table, uri, version)
         except TableNotFoundError:
             self._kept.pop(table, None)
             return None
@@ -103,8 +99,31 @@ class DeltaTables:
 
     def _newest(self, table: str, uri: str) -> DeltaTable:
         delta = self._kept.get(table)
-        if delta is None:
-            delta = self._kept[table] = DeltaTable(uri, storage_options=self._storage.delta_options())
-        else:
+        if delta is not None and self._is_same(table, uri, delta):
             delta.update_incremental()
+        else:
+            delta = self._kept[table] = DeltaTable(uri, storage_options=self._storage.delta_options())
+        if not self._storage.is_remote:
+            self._commits[table] = _commit_of(uri, delta.version())
         return delta
+
+    def _at(self, table: str, uri: str, version: int) -> DeltaTable:
+        # The kept one stays where it is: a commit that looks back to the version it began with goes on with it.
+        delta = self._kept.get(table)
+        if delta is not None and delta.version() == version and self._is_same(table, uri, delta):
+            return delta
+        return DeltaTable(uri, version=version, storage_options=self._storage.delta_options())
+
+    def _is_same(self, table: str, uri: str, delta: DeltaTable) -> bool:
+        """Whether a table on disk is the one that was read: its last commit is there and was not written again."""
+        commit = self._commits.get(table)
+        return self._storage.is_remote or (commit is not None and commit == _commit_of(uri, delta.version()))
+
+
+def _commit_of(uri: str, version: int) -> tuple[int, ...] | None:
+    """What tells the file of a commit from one that takes its place; None where there is no such file."""
+    try:
+        found = os.stat(os.path.join(uri, "_delta_log", f"{version:020}.json"))
+    except FileNotFoundError:
+        return None
+    return found.st_ino, found.st_size, found.st_mtime_ns

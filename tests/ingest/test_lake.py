@@ -1,5 +1,6 @@
 """The lake: whole versions, replaced blocks, idempotent repeats, races."""
 
+import shutil
 import threading
 from dataclasses import replace
 
@@ -70,6 +71,67 @@ def test_blocks_are_replaced_in_one_version(tmp_path):
     assert [len(row["values"]) for row in rows] == [2, 3, 2]
     assert len(lake.read("samples", version=0)) == 3
     assert max(len(row["values"]) for row in lake.read("samples", version=0).to_pylist()) == 2
+
+
+@pytest.mark.parametrize(
+    "bounds", [{}, {"block_start_ms": (HOUR, HOUR)}, {"block_start_ms": (HOUR + 1, 2**62), "shard": (4, 9)}]
+)
+@pytest.mark.parametrize(
+    "values", [{}, {"metric_name": ["up"]}, {"metric_name": ["up", "down"], "date": [date_of(HOUR)]}]
+)
+def test_files_are_those_that_may_hold_requested_rows(tmp_path, values, bounds):
+    lake = Lake(tmp_path)
+    new = [
+        write_data_file(lake.root, "samples", samples(block=block, metric=metric, shard=shard))
+        for block in (HOUR, HOUR + BLOCK_MS, HOUR + 24 * BLOCK_MS)
+        for metric in ("up", "down", "other")
+        for shard in (3, 5)
+    ]
+    lake.commit("samples", new, run_id="r1")
+    wanted = [
+        file
+        for file in lake.files("samples")
+        if all(file.partition[name] in some for name, some in values.items())
+        and all(
+            file.minimum[name] <= last and file.maximum[name] >= first
+            for name, (first, last) in bounds.items()
+        )
+    ]
+    assert lake.files("samples", partition=values, between=bounds) == wanted
+    assert bool(values or bounds) is (len(wanted) < len(new))
+
+
+def test_other_writers_commit_is_seen_by_who_has_read_before(tmp_path):
+    lake = Lake(tmp_path)
+    lake.commit("samples", [write_data_file(lake.root, "samples", samples())], run_id="r1")
+    assert lake.read("samples").num_rows == 1
+    Lake(tmp_path).commit("samples", [write_data_file(lake.root, "samples", samples("b" * 32))], run_id="r2")
+    assert (lake.version("samples"), lake.read("samples").num_rows) == (1, 2)
+
+
+def test_looking_back_does_not_move_the_version_that_a_commit_goes_by(tmp_path):
+    """Else a commit would take what others wrote meanwhile for looked at."""
+    lake = Lake(tmp_path)
+    lake.commit("samples", [write_data_file(lake.root, "samples", samples())], run_id="r1")
+    with lake._delta.looking():
+        goes_by = lake._open("samples")
+        Lake(tmp_path).commit(
+            "samples", [write_data_file(lake.root, "samples", samples("b" * 32))], run_id="r2"
+        )
+        assert (len(lake.files("samples", version=0)), goes_by.version()) == (1, 0)
+    assert lake.version("samples") == 1
+
+
+def test_table_that_took_the_place_of_another_is_read_anew(tmp_path):
+    """It has as many versions as the one that was read."""
+    lake = Lake(tmp_path / "lake")
+    for root, value in ((lake.root, 1.0), (tmp_path / "other", 2.0)):
+        new = write_data_file(str(root), "samples", samples(values=(value, value)))
+        Lake(root).commit("samples", [new], run_id="r")
+    assert lake.read("samples").to_pylist()[0]["values"] == [1.0, 1.0]
+    shutil.rmtree(lake.root)
+    (tmp_path / "other").rename(lake.root)
+    assert lake.read("samples").to_pylist()[0]["values"] == [2.0, 2.0]
 
 
 def test_the_same_rows_twice_make_no_version(tmp_path):

@@ -77,6 +77,8 @@ def check(
     InputError
         There is no such table.
     """
+    # Logs are read anew: what is kept of them may be sound where a file no longer is.
+    lake = Lake(lake.root)
     return [
         fault
         for table in (TABLES if tables is None else tables)

@@ -120,7 +120,8 @@ def test_unreadable_commit_is_named_and_undone(lake):
     with pytest.raises(
         DamagedLogError, match=r"The log of table verdicts is damaged; .*lake repair"
     ) as error:
-        lake.read("verdicts")
+        # One who has read the log before it was damaged still reads the rows.
+        Lake(lake.root).read("verdicts")
     assert error.value.exit_code == 1
     assert repair_log(lake, "verdicts", dry_run=True) == repair_log(lake, "verdicts")
     assert (lake.version("verdicts"), lake.read("verdicts").num_rows) == (1, 2)
