@@ -17,61 +17,81 @@ from throttlescope.ingest.lake.storage import Storage
 
 #: Keys of a commit's information.
 FILES_ADDED, FILES_REMOVED = "files_added", "files_removed"
+#: How columns of :func:`file_table` begin that say what a file holds.
+PARTITION, MINIMUM, MAXIMUM = "partition.", "minimum.", "maximum."
+
+
+Partition = Mapping[str, Iterable[object]]
+Bounds = Mapping[str, tuple[int | str, int | str]]
 
 
 def files_of(
-    delta: DeltaTable,
-    table: str,
-    partition: Mapping[str, Iterable[object]] | None,
-    between: Mapping[str, tuple[int | str, int | str]] | None,
-    storage: Storage,
+    delta: DeltaTable, table: str, partition: Partition | None, between: Bounds | None, storage: Storage
 ) -> list[DataFile]:
     """The data files of a version, or those of the requested partitions and bounds, with what the log says of them."""
-    contract = TABLES[table]
-    actions = pa.table(delta.get_add_actions(flatten=True))
-    stats = [name for name in stats_columns(contract) if f"min.{name}" in actions.column_names]
-    # Delta keeps no statistics of partition columns; the value is both bounds.
-    bounds = {name: (f"min.{name}", f"max.{name}") for name in stats} | {
-        name: (f"partition.{name}",) * 2 for name in contract.partition_by if name in stats_columns(contract)
-    }
-    # Of a month's hundred thousand files an hour is a few hundred: the others never become objects of Python.
-    actions = actions.filter(_wanted(actions, partition or {}, between or {}, bounds))
     found = []
-    for row in actions.to_pylist():
-        values = {name: str(row[f"partition.{name}"]) for name in contract.partition_by}
-        low = {name: row[least] for name, (least, _) in bounds.items() if row[least] is not None}
-        high = {name: row[greatest] for name, (_, greatest) in bounds.items() if row[greatest] is not None}
-        path = storage.address(f"{table}/{row['path']}")
+    for row in file_table(delta, table, partition, between).to_pylist():
+        values, low, high = (
+            {name[len(start) :]: value for name, value in row.items() if name.startswith(start)}
+            for start in (PARTITION, MINIMUM, MAXIMUM)
+        )
         found.append(
             DataFile(
-                path,
-                row["path"],
+                storage.address(f"{table}/{row['relative_path']}"),
+                row["relative_path"],
                 values,
-                row["num_records"],
+                row["rows"],
                 row["size_bytes"],
-                low,
-                high,
-                row["modification_time"],
+                {name: value for name, value in low.items() if value is not None},
+                {name: value for name, value in high.items() if value is not None},
+                row["committed_ms"],
             )
         )
     return found
 
 
-def _wanted(
-    actions: pa.Table,
-    partition: Mapping[str, Iterable[object]],
-    between: Mapping[str, tuple[int | str, int | str]],
-    bounds: Mapping[str, tuple[str, str]],
-) -> pa.ChunkedArray:
+def file_table(
+    delta: DeltaTable, table: str, partition: Partition | None = None, between: Bounds | None = None
+) -> pa.Table:
+    """The same as Arrow: a month has a hundred thousand files, which would be seconds and hundreds of megabytes as objects.
+
+    Returns
+    -------
+    pyarrow.Table
+        A row per file: ``relative_path``, ``rows``, ``size_bytes``, ``committed_ms``, and for each column that files are cut by
+        ``partition.NAME`` as text, or ``minimum.NAME`` and ``maximum.NAME``.
+    """
+    contract = TABLES[table]
+    actions = pa.table(delta.get_add_actions(flatten=True))
+    columns = {
+        "relative_path": actions["path"],
+        "rows": actions["num_records"],
+        "size_bytes": actions["size_bytes"],
+        "committed_ms": actions["modification_time"],
+    }
+    for name in contract.partition_by:
+        columns[PARTITION + name] = actions[f"partition.{name}"].cast(pa.string())
+    for name in stats_columns(contract):
+        # Delta keeps no statistics of partition columns; the value is both bounds.
+        is_part = name in contract.partition_by
+        least, greatest = [f"partition.{name}"] * 2 if is_part else (f"min.{name}", f"max.{name}")
+        if least in actions.column_names:
+            columns[MINIMUM + name], columns[MAXIMUM + name] = actions[least], actions[greatest]
+    found = pa.table(columns)
+    return found.filter(_wanted(found, partition or {}, between or {}))
+
+
+def _wanted(files: pa.Table, partition: Partition, between: Bounds) -> pa.ChunkedArray:
     """Which files may hold rows of these partitions and ranges; one without statistics may."""
-    wanted = pa.chunked_array([pa.repeat(True, actions.num_rows)])
+    wanted = pa.chunked_array([pa.repeat(True, files.num_rows)])
     for name, values in partition.items():
         allowed = pa.array(sorted({str(value) for value in values}), pa.string())
-        wanted = pc.and_(wanted, pc.is_in(actions[f"partition.{name}"].cast(pa.string()), value_set=allowed))
+        wanted = pc.and_(wanted, pc.is_in(files[PARTITION + name], value_set=allowed))
     for name, (first, last) in between.items():
-        if name in bounds:
-            least, greatest = bounds[name]
-            inside = pc.and_(pc.less_equal(actions[least], last), pc.greater_equal(actions[greatest], first))
+        if MINIMUM + name in files.column_names:
+            inside = pc.and_(
+                pc.less_equal(files[MINIMUM + name], last), pc.greater_equal(files[MAXIMUM + name], first)
+            )
             wanted = pc.and_(wanted, pc.fill_null(inside, True))
     return wanted
 

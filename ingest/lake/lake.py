@@ -30,6 +30,7 @@ from throttlescope.ingest.lake.actions import (
     columns_since,
     commit_properties,
     delta_schema,
+    file_table,
     files_of,
     remove_action,
 )
@@ -158,6 +159,18 @@ class Lake:
         with self._delta.looking():
             delta = self._open(table, version)
             return [] if delta is None else files_of(delta, table, partition, between, self.storage)
+
+    def file_table(
+        self,
+        table: str,
+        *,
+        partition: dict[str, Iterable[str]] | None = None,
+        between: dict[str, tuple[int | str, int | str]] | None = None,
+    ) -> pa.Table | None:
+        """The same of the newest version as rows, see :func:`~throttlescope.ingest.lake.actions.file_table`; None where it was never written."""
+        with self._delta.looking():
+            delta = self._open(table)
+            return None if delta is None else file_table(delta, table, partition, between)
 
     def read(
         self,
@@ -310,9 +323,9 @@ class Lake:
                 if self._open(table) is None:
                     raise
                 raise _LostRaceError(f"Table {table} was created by another run") from error
-        now_by_path = {file.relative_path: file for file in files_of(delta, table, None, None, self.storage)}
-        adds = [file for path, file in add_by_path.items() if path not in now_by_path]
-        gone = remove_by_path.keys() - now_by_path.keys()
+        there = set(file_table(delta, table)["relative_path"].to_pylist())
+        adds = [file for path, file in add_by_path.items() if path not in there]
+        gone = remove_by_path.keys() - there
         if add_by_path and not adds and len(gone) == len(remove_by_path):
             # The table has the change already: a store may have accepted a commit whose answer was lost.
             return delta.version()
@@ -323,7 +336,8 @@ class Lake:
         if read_version is not ... and delta.version() != read_version:
             old = () if read_version is None else self.files(table, version=read_version)
             before = {file.relative_path for file in old}
-            came = [file for path, file in now_by_path.items() if path not in before]
+            now = files_of(delta, table, None, None, self.storage)
+            came = [file for file in now if file.relative_path not in before]
             if any(new.overlaps(old) for new in adds for old in came):
                 raise ConflictError(
                     f"Another run wrote the same rows of {table} meanwhile", fix="run the command again"
@@ -335,7 +349,7 @@ class Lake:
             delta.alter.add_columns(new_columns, commit_properties=commit_properties(run_id))
             raise _LostRaceError(f"Table {table} has new columns")
         added = [add_action(file, moved_ms) for file in adds]
-        removed = [remove_action(now_by_path[path], moved_ms) for path in remove_by_path]
+        removed = [remove_action(file, moved_ms) for file in remove_by_path.values()]
         begun_at = delta.version()
         try:
             delta.create_write_transaction(

@@ -85,10 +85,10 @@ def late_hours(view: RecomputeView, cluster: str, until_ms: int) -> set[int]:
     computed_ms = _times(view, cluster, "signals", until_ms)
     found: set[int] = set()
     if computed_ms:
-        for file in view.blocks(cluster):
-            hour_ms = int(file.minimum["block_start_ms"])
-            for served_ms in (hour_ms, hour_ms + BLOCK_MS):
-                if served_ms in computed_ms and file.committed_ms >= computed_ms[served_ms]:
+        newest = view.blocks(cluster).group_by("hour_ms").aggregate([("committed_ms", "max")])
+        for row in newest.to_pylist():
+            for served_ms in (row["hour_ms"], row["hour_ms"] + BLOCK_MS):
+                if served_ms in computed_ms and row["committed_ms_max"] >= computed_ms[served_ms]:
                     found.add(served_ms)
     return found
 

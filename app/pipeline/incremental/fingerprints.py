@@ -114,11 +114,13 @@ class Inputs:
     @cached_property
     def _blocks(self) -> dict[int, list[str]]:
         """Names of the files of ``samples`` that signals are made of, by hour."""
-        found: dict[int, list[DataFile]] = {}
-        for file in self.view.blocks(self.cluster):
-            if self.first_ms - BLOCK_MS <= (hour_ms := int(file.minimum["block_start_ms"])) < self.last_ms:
-                found.setdefault(hour_ms, []).append(file)
-        return {hour_ms: _names(mine) for hour_ms, mine in found.items()}
+        blocks = self.view.blocks(self.cluster)
+        hour_ms = blocks["hour_ms"]
+        mine = pc.and_(pc.greater_equal(hour_ms, self.first_ms - BLOCK_MS), pc.less(hour_ms, self.last_ms))
+        found: dict[int, list[str]] = {}
+        for row in blocks.filter(mine).sort_by("relative_path").to_pylist():
+            found.setdefault(row["hour_ms"], []).append(row["relative_path"])
+        return found
 
     def _hour_files(self, table: str, before_ms: int, after_ms: int) -> dict[int, list[str]]:
         time_column = TIME_COLUMNS[table]

@@ -46,17 +46,35 @@ class RecomputeView:
         self._listed: dict[str, list[DataFile]] = {}
         self._rows: dict[str, pa.Table] = {}
 
-    def blocks(self, cluster: str) -> list[DataFile]:
-        """Files of ``samples`` that signals are made of; of a cluster with replicators also what other clusters show of its topics."""
-        if "samples" not in self._files:
-            between = {"block_start_ms": (self.from_ms, 1 << 62)}
-            found = self.lake.files("samples", partition={"metric_name": metrics_read()}, between=between)
-            self._files["samples"] = _by(found, lambda file: str(file.minimum["cluster"]))
-        own = self._files["samples"].get(cluster, [])
-        if not any(_metric_of(file) == REPLICATION_BACKLOG for file in own):
-            return own
-        others = [files for name, files in self._files["samples"].items() if name != cluster]
-        return own + [file for files in others for file in files if _metric_of(file) in REMOTE_METRICS]
+    def blocks(self, cluster: str) -> pa.Table:
+        """Files of ``samples`` that signals are made of; of a cluster with replicators also what other clusters show of its topics.
+
+        Returns
+        -------
+        pyarrow.Table
+            A row per file: ``relative_path``, ``hour_ms``, ``committed_ms``. Not as objects: they are those of a month.
+        """
+        files = self._blocks
+        own = pc.equal(files["cluster"], cluster)
+        if REPLICATION_BACKLOG in files.filter(own)["metric_name"].unique().to_pylist():
+            own = pc.or_(own, pc.is_in(files["metric_name"], value_set=pa.array(REMOTE_METRICS)))
+        return files.filter(own).select(["relative_path", "hour_ms", "committed_ms"])
+
+    @cached_property
+    def _blocks(self) -> pa.Table:
+        found = self.lake.file_table(
+            "samples",
+            partition={"metric_name": metrics_read()},
+            between={"block_start_ms": (self.from_ms, 1 << 62)},
+        )
+        names = {
+            "relative_path": "relative_path", "committed_ms": "committed_ms", "hour_ms": "minimum.block_start_ms",
+            "cluster": "minimum.cluster", "metric_name": "partition.metric_name",
+        }  # fmt: skip
+        if found is None:
+            types = (pa.string(), pa.int64(), pa.int64(), pa.string(), pa.string())
+            return pa.schema(zip(names, types, strict=True)).empty_table()
+        return pa.table({name: found[column] for name, column in names.items()})
 
     def files(self, table: str, cluster: str) -> list[DataFile]:
         """Files of a table that is partitioned by cluster."""
@@ -126,10 +144,6 @@ class RecomputeView:
         for row in rows:
             found.setdefault(row["cluster"], {})[row["stage"], row["block_start_ms"]] = row
         return found
-
-
-def _metric_of(file: DataFile) -> str:
-    return file.partition["metric_name"]
 
 
 def _by(files: Iterable[DataFile], name: Any) -> dict[str, list[DataFile]]:
