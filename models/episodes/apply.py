@@ -169,14 +169,15 @@ def candidate_minutes(
     continued = pa.Table.from_pylist([{name: row[name] for name in keys} for row in open_rows], schema=schema)
     found = [read_files("signals", [file], columns=keys, where=inside & over).cast(schema) for file in files]
     needed = pa.concat_tables([*found, continued]).group_by(keys).aggregate([])
-    rows = (
-        [read_files("signals", [file], columns=list(COLUMNS), where=inside) for file in files]
-        if needed.num_rows
-        else []
+    # Joining all minutes of a fleet takes as long as reading them; those of the topics are few.
+    mine = inside & pc.field("topic").isin(needed["topic"].unique())
+    rows = [
+        read_files("signals", [file], columns=list(COLUMNS), where=mine)
+        for file in (files if needed.num_rows else ())
+    ]
+    return pa.concat_tables(rows or [read_files("signals", [], columns=list(COLUMNS))]).join(
+        needed, keys, join_type="left semi"
     )
-    if not rows:
-        return read_files("signals", [], columns=list(COLUMNS))
-    return pa.concat_tables([some.join(needed, keys, join_type="left semi") for some in rows])
 
 
 def _reaching(from_ms: int, until_ms: int) -> pc.Expression:
