@@ -237,7 +237,6 @@ def frames(rows: pa.Table, grid: WindowGrid, at_once: int = AT_ONCE) -> Iterator
     """
     if rows.num_rows == 0 or grid.count == 0:
         return
-    rows = rows.combine_chunks()
     minute_ms = _numbers(rows.column("minute_ms")).astype(np.int64)
     run_of, runs = _runs(rows)
     keys = sorted(set(runs))
@@ -247,7 +246,10 @@ def frames(rows: pa.Table, grid: WindowGrid, at_once: int = AT_ONCE) -> Iterator
     sorted_already = bool((np.diff(subscription) >= 0).all())
     # One subscription's pairs of minutes times windows decide how much a matrix of slopes takes.
     at_once = max(1, min(at_once, 40_000_000 // max(1, grid.count * grid.length * grid.length)))
-    order = np.arange(rows.num_rows) if sorted_already else np.argsort(subscription, kind="stable")
+    order = np.arange(rows.num_rows)
+    if not sorted_already:
+        order = np.argsort(subscription, kind="stable")
+        rows = rows.combine_chunks()
     bounds = np.searchsorted(subscription[order], np.arange(0, len(keys) + at_once, at_once))
     for number, low in enumerate(range(0, len(keys), at_once)):
         some = order[bounds[number] : bounds[number + 1]]

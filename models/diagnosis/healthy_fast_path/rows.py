@@ -59,7 +59,7 @@ def judge(rows: pa.Table, grid: WindowGrid, *, at_once: int = AT_ONCE) -> FastAn
 def answers(rows: pa.Table, grid: WindowGrid, *, at_once: int = AT_ONCE) -> Iterator[FastAnswer]:
     """The same, some subscriptions at a time, in the order of their keys."""
     laid = frames(rows, grid, at_once)
-    # An hour of a large fleet is hundreds of megabytes, and is copied once to be in one piece.
+    # An hour of a large fleet is hundreds of megabytes; rows in no order are copied once, to be in order.
     del rows
     findings = Findings()
     for frame in laid:

@@ -2,7 +2,8 @@
 
 All state is one array of int64, ``a``, that :mod:`layout` fills. It is cut into tables, and a row of a table is the place at which it
 begins: ``a[dispatcher + D.BLOCKED]`` is a field of the row ``dispatcher``. (Two dozen arrays in a tuple took minutes to compile and fifty
-times as long to run, as every call passed all of them on.)
+times as long to run, as every call passed all of them on. One array is still seven words, so functions get the address at which it begins:
+:func:`compilation.address_of`.)
 
 Names say what they are, here and in the other modules: ``d``, ``p``, ``w`` and ``g`` are numbers of a dispatcher, a port, a client
 ("worker") and a log; ``dispatcher``, ``port``, ``worker`` and ``log`` are their rows. ``WIDTH`` is the number of a table's columns. A name that
