@@ -7,10 +7,10 @@ A month of 100,000 subscriptions is 63 billion samples: too many for one machine
 *wide*
     the first hour of fleets of up to 100,000 subscriptions, each in a new lake
 *long*
-    a month of one small fleet. In every probed day its first hours are diagnosed one by one, as the hourly chain does it; the rest of that day, and the days
-    between, are diagnosed a day at a time. So the lake grows as it does under the hourly chain, with fewer commits.
+    a month of one small fleet. In every probed day its first hours are diagnosed one by one, as the hourly chain does it; what lies between is diagnosed
+    eight hours at a time in one process. So the lake grows as it does under the hourly chain, with fewer commits.
 
-Each is ``throttlescope diagnose`` from samples to the last step, with two workers of one core each; reading from Prometheus is not in it (``benchmarks.hour``
+Each hour is ``throttlescope diagnose`` from samples to the last step, with two workers of one core each; reading from Prometheus is not in it (``benchmarks.hour``
 has that). Processor seconds are those of the driver, the master, the workers and all that they start. 2 % of the subscriptions exceed a limit in some hours of each day.
 """
 
@@ -32,7 +32,7 @@ from throttlescope.ingest.lake import Lake
 
 FOLDER = Path(".bench/fleet_month")
 WIDE, LONG = (1_000, 10_000, 100_000), 200
-DAYS, PROBED_DAYS, PROBED_HOURS = 30, (0, 7, 14, 21, 29), 4
+DAYS, PROBED_DAYS, PROBED_HOURS, FILLED_HOURS = 30, (0, 7, 14, 21, 29), 2, 8
 ILL_IN_100, ILL_HOURS_A_DAY = 2, 3
 _LONGEST_S = 3 * 3600
 
@@ -79,20 +79,33 @@ def long(subscriptions: int, days: int, found: dict[str, dict], keep) -> None:
     """A month of a fleet, each step of it unless it was measured before."""
     lake = made_lake(FOLDER, fleet_of(subscriptions, days * 24))
     for day in range(days):
-        first_ms = START_MS + day * DAY_MS
         probed = PROBED_HOURS if day in PROBED_DAYS else 0
-        steps = [
-            (f"hour {hour}", first_ms + hour * BLOCK_MS, first_ms + (hour + 1) * BLOCK_MS)
-            for hour in range(probed)
+        hours = [(f"hour {hour}", hour, hour + 1) for hour in range(probed)]
+        between = [
+            (f"from hour {hour}", hour, min(hour + FILLED_HOURS, 24))
+            for hour in range(probed, 24, FILLED_HOURS)
         ]
-        steps.append(("rest" if probed else "whole", first_ms + probed * BLOCK_MS, first_ms + DAY_MS))
-        steps = [(f"long {subscriptions} day {day + 1} {what}", *span) for what, *span in steps]
-        steps = [step for step in steps if step[0] not in found]
-        if not steps:
-            continue
-        with running_spark_cluster(2, max_lifetime_s=_LONGEST_S) as cluster:
-            for name, start_ms, end_ms in steps:
-                keep(name, _measured(diagnosed_range(lake, start_ms, end_ms, cluster.url), lake))
+        if steps := _left(subscriptions, day, hours, found):
+            with running_spark_cluster(2, max_lifetime_s=_LONGEST_S) as cluster:
+                for name, span in steps:
+                    keep(name, _measured(diagnosed_range(lake, *span, cluster.url), lake))
+        for name, span in _left(subscriptions, day, between, found):
+            keep(name, _measured(diagnosed_range(lake, *span, None), lake))
+
+
+def _left(
+    subscriptions: int, day: int, steps: list[tuple[str, int, int]], found: dict[str, dict]
+) -> list[tuple[str, tuple[int, int]]]:
+    """Steps of a day that were not measured before, by name, with where they begin and end."""
+    first_ms = START_MS + day * DAY_MS
+    named = [
+        (
+            f"long {subscriptions} day {day + 1} {name}",
+            (first_ms + low * BLOCK_MS, first_ms + high * BLOCK_MS),
+        )
+        for name, low, high in steps
+    ]
+    return [(name, span) for name, span in named if name not in found]
 
 
 def _measured(one: Diagnosed, lake: Path) -> dict:
@@ -122,7 +135,7 @@ def table_long(found: dict[str, dict], subscriptions: int) -> str:
     """By the age of the lake: the probed hours of each day, and the steps that take most of them."""
     days: dict[int, list[dict]] = {}
     for name, one in found.items():
-        if name.startswith(f"long {subscriptions} day ") and " hour " in name:
+        if name.startswith(f"long {subscriptions} day ") and name.split()[4] == "hour":
             days.setdefault(int(name.split()[3]), []).append(one)
     steps = sorted({step for ones in days.values() for one in ones for step in one["steps_s"]})
     lines = [

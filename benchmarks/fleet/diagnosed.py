@@ -77,9 +77,10 @@ def diagnosed(lake: Path, fleet: Fleet, master: str, timeout_s: float = 3600) ->
 
 
 def diagnosed_range(
-    lake: Path, start_ms: int, end_ms: int, master: str, timeout_s: float = 3600
+    lake: Path, start_ms: int, end_ms: int, master: str | None, timeout_s: float = 3600
 ) -> Diagnosed:
-    """Diagnose [start_ms, end_ms) once, next to what the lake holds already; errors as of :func:`diagnosed`."""
+    """Diagnose [start_ms, end_ms) once, next to what the lake holds already; without a master as a run of its size does. Errors as of
+    :func:`diagnosed`."""
     command = [
         sys.executable,
         "-m",
@@ -87,9 +88,8 @@ def diagnosed_range(
         "diagnose",
         "--lake",
         str(lake),
-        "--master",
-        master,
     ]
+    command += [] if master is None else ["--master", master]
     command += ["--start", format_time(start_ms), "--end", format_time(end_ms)]
     began_s, log = time.perf_counter(), lake.parent / "diagnose.log"
     used_before_s = used_s = cpu_s(os.getpid(), ended=True)
