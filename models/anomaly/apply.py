@@ -85,10 +85,9 @@ def _found(
     signals = read_files("signals", files, columns=list(_SIGNALS), where=inside)
     files = _files(lake, "verdicts", "window_start_ms", clusters, judged)
     verdicts = read_files("verdicts", files, columns=list(diagnosis.COLUMNS))
-    recent = signals.filter(pc.greater_equal(signals.column("minute_ms"), judged.start_ms))
-    topics = (
-        recent.select(["cluster", "topic", "broker"]).group_by(["cluster", "topic", "broker"]).aggregate([])
-    )
+    places = signals.select(["cluster", "topic", "broker"])
+    recent = places.filter(pc.greater_equal(signals.column("minute_ms"), judged.start_ms))
+    topics = recent.group_by(recent.column_names).aggregate([])
     found = _judged(signals, verdicts, judged, covered_minutes(signals))
     return found, topics_judged(topics.to_pylist())
 

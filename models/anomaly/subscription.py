@@ -107,7 +107,9 @@ def anomalies_of(
 
 def covered_minutes(signals: pa.Table) -> dict[str, np.ndarray]:
     """Starts of the minutes in which anything of a cluster was scraped, sorted."""
-    scraped = signals.filter(pc.greater(signals.column("coverage_share"), 0))
+    # What is filtered is copied: of weeks of a fleet not all columns.
+    times = signals.select(["cluster", "minute_ms", "coverage_share"])
+    scraped = times.filter(pc.greater(times.column("coverage_share"), 0))
     return {
         cluster: np.unique(
             scraped.filter(pc.equal(scraped.column("cluster"), cluster)).column("minute_ms").to_numpy()
