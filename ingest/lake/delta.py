@@ -1,7 +1,7 @@
 """Delta tables of a lake. In: a storage and a table's name. Out: the table at its newest version, or at an older one.
 
 A table's log is kept between two reads and only what came since is read: a second for the files of a month, or the requests to an object
-store, are spent once. On disk a table that was replaced by another one is opened anew.
+store, are spent once. On disk a table that was replaced by another one is opened again.
 """
 
 from __future__ import annotations

@@ -77,7 +77,7 @@ def check(
     InputError
         There is no such table.
     """
-    # Logs are read anew: what is kept of them may be sound where a file no longer is.
+    # Logs are read from their files: what is kept of them may be sound where a file no longer is.
     lake = Lake(lake.root)
     return [
         fault
