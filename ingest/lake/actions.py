@@ -20,7 +20,6 @@ FILES_ADDED, FILES_REMOVED = "files_added", "files_removed"
 #: How columns of :func:`file_table` begin that say what a file holds.
 PARTITION, MINIMUM, MAXIMUM = "partition.", "minimum.", "maximum."
 
-
 Partition = Mapping[str, Iterable[object]]
 Bounds = Mapping[str, tuple[int | str, int | str]]
 

@@ -10,9 +10,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import pyarrow as pa
-
 from throttlescope.ingest.core.errors import ThrottlescopeError
+from throttlescope.ingest.lake.actions import file_table
 from throttlescope.ingest.lake.lake import Lake
 from throttlescope.ingest.lake.storage import StoredFile
 
@@ -78,9 +77,9 @@ class RememberingLake(Lake):
 
 
 def _newest_of(delta: DeltaTable, table: str) -> StoredFile | None:
-    files = pa.table(delta.get_add_actions(flatten=True)).select(["modification_time", "path", "size_bytes"])
+    files = file_table(delta, table).select(["committed_ms", "relative_path", "size_bytes"])
     if not files.num_rows:
         return None
-    last = files.sort_by([("modification_time", "descending"), ("path", "ascending")]).slice(0, 1)
+    last = files.sort_by([("committed_ms", "descending"), ("relative_path", "ascending")]).slice(0, 1)
     (row,) = last.to_pylist()
-    return StoredFile(f"{table}/{row['path']}", row["size_bytes"], row["modification_time"])
+    return StoredFile(f"{table}/{row['relative_path']}", row["size_bytes"], row["committed_ms"])
