@@ -21,7 +21,6 @@ from throttlescope.ingest.core.times import DAY_MS, MINUTE_MS
 from throttlescope.models.anomaly.calendar import calendar_of
 from throttlescope.models.anomaly.rules import RULES, AnomalyRules
 from throttlescope.models.anomaly.series import judge
-from throttlescope.models.anomaly.silence import silences
 from throttlescope.models.anomaly.subscription import SIDES
 
 #: Days that are judged, the last one excluded.
@@ -68,7 +67,7 @@ def alarms(traffic: Traffic, history_days: int, rules: AnomalyRules) -> list[int
         sides = SIDES[detectors.SERIES[name]]
         found += judge(counts[start:end], calendar, history_days, rules, sides=sides, unjudged=unjudged)[0]
     present, covered = traffic.present[start:end], traffic.covered[start:end]
-    found += silences(present, covered, calendar, history_days, rules, unjudged=unjudged)[0]
+    found += detectors.silences_of(present, covered, calendar, history_days, rules, unjudged=unjudged)
     spans = [(one.start + start, one.alarm + start, one.end + start) for one in found]
     return [at for at in detectors.incidents(spans) if FIRST_DAY * DAY <= at < end]
 

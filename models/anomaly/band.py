@@ -12,9 +12,10 @@ import numpy as np
 import pyarrow as pa
 
 from throttlescope.ingest.core.times import MINUTE_MS
+from throttlescope.models.anomaly.baseline import baseline_of
 from throttlescope.models.anomaly.minutes import AnomalyMinutes
-from throttlescope.models.anomaly.series import baseline_of
-from throttlescope.models.anomaly.subscription import _PER, SIDES, Interval, Range, _late, _masked
+from throttlescope.models.anomaly.series import deviations
+from throttlescope.models.anomaly.subscription import _PER, SIDES, Interval, Range, _after_marks, _late, _masked
 from throttlescope.models.anomaly.transform import restored
 
 
@@ -60,24 +61,30 @@ def usual(
     incidents : sequence of (start_ms, end_ms)
         Not learned.
     """
-    rules, calendar = judged.rules, judged.calendar
-    minutes = AnomalyMinutes(signals, calendar)
+    rules = judged.rules
+    minutes = AnomalyMinutes(signals, judged.first_ms, judged.calendar.end_ms)
     counts = minutes.counts[signal]
-    counts = np.where(_late(judged, len(counts)), np.nan, counts)
-    unjudged = np.convolve(minutes.marks, np.ones(rules.mark_minutes + 1))[: len(counts)] > 0
+    counts = np.where(_late(judged, judged.first_ms, len(counts)), np.nan, counts)
+    unjudged, masked = _after_marks(minutes, rules), _masked(incidents, judged.first_ms, judged)
     sides = SIDES[signal]
-    found = baseline_of(
-        counts, calendar, judged.first_day, rules, sides, _masked(incidents, judged), unjudged
+    baseline = baseline_of(
+        counts, judged.calendar, judged.first_day, rules, sides, masked=masked, unjudged=unjudged
     )
-    above = found.sigma[sides[0]]
-    below = found.sigma.get(-1, above)
-    low, high = ((at - judged.first_ms) // MINUTE_MS for at in (start_ms, end_ms + MINUTE_MS - 1))
+    counts, unjudged = counts[baseline.begin :], unjudged[baseline.begin :]
+    unknown = np.full(len(counts), np.nan)
+    expected, sigma = unknown, {1: unknown}
+    if baseline.levels is not None:
+        found = deviations(counts, baseline.levels, rules, unjudged=unjudged)
+        expected, sigma = found.expected, found.sigma
+    above = sigma[sides[0]]
+    below = sigma.get(-1, above)
+    low, high = ((at - judged.begin_ms) // MINUTE_MS for at in (start_ms, end_ms + MINUTE_MS - 1))
     part = slice(max(0, low), max(0, high))
     per = _PER.get(signal, 1.0)
     return UsualBand(
-        judged.first_ms + np.arange(len(counts))[part] * MINUTE_MS,
+        judged.begin_ms + np.arange(len(counts))[part] * MINUTE_MS,
         counts[part] / per,
-        restored(found.expected)[part] / per,
-        restored(found.expected - rules.band_sigmas * below)[part] / per,
-        restored(found.expected + rules.band_sigmas * above)[part] / per,
+        restored(expected)[part] / per,
+        restored(expected - rules.band_sigmas * below)[part] / per,
+        restored(expected + rules.band_sigmas * above)[part] / per,
     )

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from throttlescope.models.anomaly.rules import AnomalyRules
-from throttlescope.models.anomaly.spread import DAY_MINUTES
+from throttlescope.models.anomaly.spread import DAY_MINUTES, HOUR_MINUTES
 
 
 @dataclass(frozen=True)
@@ -29,10 +29,82 @@ class LongGap:
     adopted: bool
 
 
-def long_gaps(
+@dataclass(frozen=True)
+class OpenGap:
+    """A gap that had not ended at the first judged midnight, from which its minutes count: ``start`` is negative.
+
+    Attributes
+    ----------
+    length : float
+        What had been missed until then.
+    after_mark, masked : bool
+        It began after a restart or a move; in an incident.
+    """
+
+    start: int
+    end: int
+    length: float
+    after_mark: bool
+    masked: bool
+
+
+@dataclass(frozen=True)
+class GapHistory:
+    """What the days before the first judged one say about gaps.
+
+    Attributes
+    ----------
+    usual : ndarray of float64, shape (judged hours,)
+        How much usually comes in a minute of the hour, 0 where nothing is missed.
+    longest : ndarray of float64, shape (days before,)
+        The longest gap that began on each day and ended before the first judged one.
+    missed : bool
+        Something is missed on the first judged day.
+    open_gap : OpenGap or None
+    """
+
+    usual: np.ndarray
+    longest: np.ndarray
+    missed: bool
+    open_gap: OpenGap | None
+
+
+def gap_history(
     came: np.ndarray,
     known: np.ndarray,
     usual: np.ndarray,
+    first_day: int,
+    rules: AnomalyRules,
+    *,
+    masked: np.ndarray,
+    unjudged: np.ndarray,
+) -> GapHistory:
+    """The days before ``first_day``; parameters as of :func:`long_gaps`, of all days, with ``usual`` by hour."""
+    begin = first_day * DAY_MINUTES
+    missed = _missed(came[: begin + DAY_MINUTES], known[: begin + DAY_MINUTES], True)
+    came, known = came[:begin], known[:begin]
+    gone = known & ~came & np.repeat((usual > 0)[: begin // HOUR_MINUTES], HOUR_MINUTES)
+    gone &= np.repeat(missed[:-1], DAY_MINUTES)
+    passed = _passed(gone, usual)
+    starts, ends = _runs(gone, known)
+    open_gap = None
+    if len(ends) and not known[ends[-1] :].any():
+        start, end = int(starts[-1]), int(ends[-1])
+        open_gap = OpenGap(
+            start - begin, end - begin, float(passed[end] - passed[start]), bool(unjudged[start]), bool(masked[start])
+        )  # fmt: skip
+        starts, ends = starts[:-1], ends[:-1]
+    counts = _is_counted(unjudged[starts], ends - starts, rules) & ~masked[starts]
+    starts, ends = starts[counts], ends[counts]
+    longest = np.zeros(first_day)
+    np.maximum.at(longest, starts // DAY_MINUTES, passed[ends] - passed[starts])
+    return GapHistory(usual[begin // HOUR_MINUTES :], longest, bool(missed[-1]), open_gap)
+
+
+def long_gaps(
+    came: np.ndarray,
+    known: np.ndarray,
+    history: GapHistory,
     judged: np.ndarray,
     least: float,
     rules: AnomalyRules,
@@ -44,27 +116,35 @@ def long_gaps(
 
     Parameters
     ----------
-    came, known : ndarray of bool, shape (minutes,)
+    came, known : ndarray of bool, shape (minutes of the judged days,)
         Something came in the minute; whether anything came is known.
-    usual : ndarray of float64, shape (minutes,)
-        How much of it usually comes in the minute, 0 where nothing is missed.
-    judged : ndarray of bool, shape (days,)
-    masked, unjudged : ndarray of bool, shape (minutes,)
+    judged : ndarray of bool, shape (judged days,)
+    masked, unjudged : ndarray of bool, shape (minutes of the judged days,)
         Incidents, whose gaps are not usual; minutes after a restart or a move, in which a short gap may begin.
     """
-    days = len(came) // DAY_MINUTES
-    missed = _missed(came, known)
-    gone = known & ~came & (usual > 0) & np.repeat(missed, DAY_MINUTES)
-    passed = np.concatenate([[0.0], np.cumsum(np.where(gone, usual, 0.0))])
+    days, before = len(came) // DAY_MINUTES, len(history.longest)
+    missed = _missed(came, known, history.missed)
+    gone = known & ~came & np.repeat(history.usual > 0, HOUR_MINUTES) & np.repeat(missed, DAY_MINUTES)
+    passed = _passed(gone, history.usual)
     starts, ends = _runs(gone, known)
-    counts = ~unjudged[starts] | (ends - starts > 3 * rules.mark_minutes)
+    longest = np.concatenate([history.longest, np.zeros(days)])
+    if (carried := history.open_gap) is not None:
+        end, length = carried.end, carried.length
+        if len(starts) and not known[: starts[0]].any():
+            end, length = int(ends[0]), length + float(passed[ends[0]])
+            starts, ends = starts[1:], ends[1:]
+        if not carried.masked and _is_counted(carried.after_mark, end - carried.start, rules):
+            day = before + carried.start // DAY_MINUTES
+            longest[day] = max(longest[day], length)
+    counts = _is_counted(unjudged[starts], ends - starts, rules)
     starts, ends = starts[counts], ends[counts]
     day, length = starts // DAY_MINUTES, passed[ends] - passed[starts]
-    longest = np.zeros(days)
-    np.maximum.at(longest, day[~masked[starts]], length[~masked[starts]])
+    np.maximum.at(longest, before + day[~masked[starts]], length[~masked[starts]])
     past = 7 * rules.weeks
     # One is no habit.
-    habit = np.array([np.sort(longest[max(0, at - past) : at])[-2] if at > 1 else 0.0 for at in range(days)])
+    habit = np.array(
+        [np.sort(longest[max(0, at - past) : at])[-2] if at > 1 else 0.0 for at in range(before, before + days)]
+    )
     enough = np.maximum(least, 2 * habit)[day]
     last = np.flatnonzero(known)[-1] + 1 if known.any() else 0
     found = []
@@ -78,15 +158,26 @@ def long_gaps(
     return found
 
 
-def _missed(came: np.ndarray, known: np.ndarray) -> np.ndarray:
+def _missed(came: np.ndarray, known: np.ndarray, first: bool) -> np.ndarray:
     """Days on which something is missed: not those after a whole day without anything, until something comes again."""
     days = len(came) // DAY_MINUTES
     seen = came.reshape(days, DAY_MINUTES).any(axis=1)
     mostly_known = known.reshape(days, DAY_MINUTES).sum(axis=1) * 2 >= DAY_MINUTES
-    missed = np.concatenate([[True], seen[:-1] | ~mostly_known[:-1]])
+    missed = np.concatenate([[first], seen[:-1] | ~mostly_known[:-1]])
     for day in range(1, days):
         missed[day] &= missed[day - 1] or seen[day - 1]
     return missed
+
+
+def _passed(gone: np.ndarray, usual: np.ndarray) -> np.ndarray:
+    """What had been missed before each minute, shape (minutes + 1,); ``usual`` by hour, of these or more hours."""
+    by_minute = np.repeat(usual[: len(gone) // HOUR_MINUTES], HOUR_MINUTES)
+    return np.concatenate([[0.0], np.cumsum(np.where(gone, by_minute, 0.0))])
+
+
+def _is_counted(after_mark: np.ndarray | bool, minutes: np.ndarray | int, rules: AnomalyRules):
+    """Whether a gap counts at all: after a restart or a move a short one is part of it."""
+    return ~np.asarray(after_mark) | (minutes > 3 * rules.mark_minutes)
 
 
 def _runs(gone: np.ndarray, known: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

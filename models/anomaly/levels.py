@@ -43,7 +43,7 @@ class Levels:
     expected : ndarray of float64, shape (hours,)
         NaN where no week before has this hour.
     odd : ndarray of bool, shape (hours,)
-        Hours that strayed far when they came.
+        Hours that strayed far when they came; those of a change that became the level are in :meth:`odd_before`.
     moved : ndarray of float64, shape (hours,)
         Sum of the steps that were adopted up to the hour.
     sigma : ndarray of float64, shape (hours,)
@@ -59,6 +59,14 @@ class Levels:
     former: np.ndarray
     adoptions: tuple[Adoption, ...]
 
+    def odd_before(self, hour: int) -> np.ndarray:
+        """Odd hours as they were known then: a change is only known when its day has passed."""
+        odd = self.odd.copy()
+        for one in self.adoptions:
+            if one.adopted <= hour:
+                odd[one.began : one.adopted] = True
+        return odd
+
 
 def follow(hourly: np.ndarray, calendar: Calendar, rules: AnomalyRules) -> Levels:
     """Follow hourly medians through the weeks.
@@ -71,7 +79,7 @@ def follow(hourly: np.ndarray, calendar: Calendar, rules: AnomalyRules) -> Level
     hours = len(hourly)
     today = hourly.copy()
     expected, residual = np.full(hours, np.nan), np.full(hours, np.nan)
-    odd, aside = np.zeros(hours, bool), np.zeros(hours, bool)
+    far, odd, aside = (np.zeros(hours, bool) for _ in range(3))
     moved, former, sigma = np.zeros(hours), np.zeros(hours), np.zeros(hours)
     adoptions: list[Adoption] = []
     for low in range(0, hours, DAY_HOURS):
@@ -80,8 +88,8 @@ def follow(hourly: np.ndarray, calendar: Calendar, rules: AnomalyRules) -> Level
         residual[day] = hourly[day] - expected[day]
         spread = _sigma(residual[:low][~odd[:low]], rules)
         sigma[day] = spread
-        odd[day] = aside[day] = np.abs(np.nan_to_num(residual[day])) > rules.aside_sigmas * spread
-        step = _step(residual[day], spread, rules)
+        far[day] = odd[day] = aside[day] = np.abs(np.nan_to_num(residual[day])) > rules.aside_sigmas * spread
+        step = new_level(residual[day], spread, rules)
         if step:
             began = _began(residual, low, step)
             # Minutes before the change are reported as if they had been at the new level.
@@ -93,7 +101,7 @@ def follow(hourly: np.ndarray, calendar: Calendar, rules: AnomalyRules) -> Level
             former[after:] = 0.0
             former[after : after + rules.former_days * DAY_HOURS] = step
             adoptions.append(Adoption(began, after, step))
-    return Levels(expected, odd, moved, sigma, former, tuple(adoptions))
+    return Levels(expected, far, moved, sigma, former, tuple(adoptions))
 
 
 def _expected(today: np.ndarray, aside: np.ndarray, earlier: np.ndarray) -> np.ndarray:
@@ -113,7 +121,7 @@ def _sigma(residuals: np.ndarray, rules: AnomalyRules) -> float:
     )
 
 
-def _step(residuals: np.ndarray, sigma: float, rules: AnomalyRules) -> float:
+def new_level(residuals: np.ndarray, sigma: float, rules: AnomalyRules) -> float:
     """Median deviation of a day that is a new level, else 0."""
     known = residuals[~np.isnan(residuals)]
     if len(known) < _LEAST_KNOWN:

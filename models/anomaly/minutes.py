@@ -1,4 +1,4 @@
-"""Rows of ``signals`` as arrays. In: one subscription partition's rows and a calendar. Out: counts per minute, NaN unknown."""
+"""Rows of ``signals`` as arrays. In: one subscription partition's rows and a range. Out: counts per minute, NaN unknown."""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ import pyarrow as pa
 
 from throttlescope.ingest.contracts.vocabulary import LEVELS, UNITS
 from throttlescope.ingest.core.times import MINUTE_MS
-from throttlescope.models.anomaly.calendar import Calendar
-from throttlescope.models.anomaly.spread import HOUR_MINUTES
 
 _EVENTS = tuple(f"throttled_{unit}_events_{level}_delta" for unit in UNITS for level in LEVELS)
 #: Columns of ``signals`` that are read.
@@ -22,14 +20,14 @@ COLUMNS = (
 
 
 class AnomalyMinutes:
-    """Rows of one subscription partition, in any order, on a calendar's minutes; rows outside the calendar are left out.
+    """Rows of one subscription partition, in any order, on the minutes of [first_ms, end_ms); rows outside it are left out.
 
     Each part is placed when it is read for the first time: of a subscription that is only learned from, ``present`` is enough.
     """
 
-    def __init__(self, rows: pa.Table, calendar: Calendar) -> None:
-        self._rows, self._length = rows, calendar.hours * HOUR_MINUTES
-        at = (_numbers(rows, "minute_ms").astype(np.int64) - calendar.first_ms) // MINUTE_MS
+    def __init__(self, rows: pa.Table, first_ms: int, end_ms: int) -> None:
+        self._rows, self._length = rows, (end_ms - first_ms) // MINUTE_MS
+        at = (_numbers(rows, "minute_ms").astype(np.int64) - first_ms) // MINUTE_MS
         self._inside = (at >= 0) & (at < self._length)
         self._at = at[self._inside]
 

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from throttlescope.models.anomaly.calendar import WEEK_HOURS, Calendar
-from throttlescope.models.anomaly.gaps import LongGap, long_gaps
+from throttlescope.models.anomaly.baseline import Baseline, hour_sums, points_of, ready_days
+from throttlescope.models.anomaly.calendar import Calendar
+from throttlescope.models.anomaly.gaps import LongGap, gap_history, long_gaps
 from throttlescope.models.anomaly.rules import AnomalyRules
-from throttlescope.models.anomaly.series import SeriesAnomaly, learning_minutes
+from throttlescope.models.anomaly.series import SeriesAnomaly, shifted
 from throttlescope.models.anomaly.sorted_rows import median_of_rows
 from throttlescope.models.anomaly.spread import DAY_MINUTES, HOUR_MINUTES
 
@@ -18,59 +19,74 @@ from throttlescope.models.anomaly.spread import DAY_MINUTES, HOUR_MINUTES
 _USUAL_SHARE = 0.9
 
 
-def silences(
+def silence_baseline(
     present: np.ndarray,
     covered: np.ndarray,
     calendar: Calendar,
     first_day: int,
     rules: AnomalyRules,
     *,
-    masked: np.ndarray | None = None,
-    unjudged: np.ndarray | None = None,
-) -> list[SeriesAnomaly]:
-    """Silences of the days from ``first_day`` on.
+    masked: np.ndarray,
+    unjudged: np.ndarray,
+) -> Baseline:
+    """Where samples are usual on the days from ``first_day`` on, without a look at the last of them.
 
     Parameters
     ----------
     present, covered : ndarray of bool, shape (minutes of the calendar,)
         The subscription has a sample in the minute; its cluster has any.
-    masked, unjudged : ndarray of bool, optional
+    masked, unjudged : ndarray of bool, shape (minutes of the calendar,)
         Incidents, whose gaps do not lengthen the least silence; minutes after a restart or a move, in which a gap may begin.
+    """
+    present = present & covered
+    present[-DAY_MINUTES:] = False
+    of_hour = hour_sums(present)
+    ready = ready_days(of_hour, first_day, rules)
+    gaps = None
+    if ready.any():
+        usual = _usual(of_hour, hour_sums(covered), calendar).astype(float)
+        gaps = gap_history(present, covered, usual, first_day, rules, masked=masked, unjudged=unjudged)
+    return Baseline(of_hour[: 24 * first_day], ready, points_of(present, first_day, rules), None, gaps)
+
+
+def silences(
+    present: np.ndarray,
+    covered: np.ndarray,
+    baseline: Baseline,
+    rules: AnomalyRules,
+    *,
+    masked: np.ndarray,
+    unjudged: np.ndarray,
+) -> list[SeriesAnomaly]:
+    """Silences of the judged days.
+
+    Parameters
+    ----------
+    present, covered, masked, unjudged : ndarray of bool, shape (minutes of the judged days,)
+        As of :func:`silence_baseline`.
 
     Notes
     -----
     A silence is as long as ``silent_minutes`` and twice the longest but one of the days' gaps in the weeks before. A subscription
     without a sample for a whole UTC day is not missed any longer: the silence ends there, adopted.
     """
-    none = np.zeros(len(present), bool)
-    masked, unjudged = none if masked is None else masked, none if unjudged is None else unjudged
-    present = present & covered
-    learning = learning_minutes(present, first_day, rules)
-    days = np.arange(len(present) // DAY_MINUTES)
+    if baseline.gaps is None:
+        return []
     gaps = long_gaps(
-        present,
-        covered,
-        np.repeat(_usual(present, covered, calendar), HOUR_MINUTES).astype(float),
-        (days >= first_day) & ~learning[::DAY_MINUTES],
-        rules.silent_minutes,
-        rules,
-        masked=masked,
-        unjudged=unjudged,
-    )
-    return [_described(gap, present, rules) for gap in gaps]
+        present & covered, covered, baseline.gaps, baseline.ready, rules.silent_minutes, rules, masked=masked, unjudged=unjudged
+    )  # fmt: skip
+    return [shifted(_described(gap, baseline), baseline.begin) for gap in gaps]
 
 
-def _described(gap: LongGap, present: np.ndarray, rules: AnomalyRules) -> SeriesAnomaly:
-    day = gap.start // DAY_MINUTES * DAY_MINUTES
-    points = int(present[max(0, day - rules.weeks * WEEK_HOURS * HOUR_MINUTES) : day].sum())
+def _described(gap: LongGap, baseline: Baseline) -> SeriesAnomaly:
+    points = int(baseline.points[gap.start // DAY_MINUTES])
     return SeriesAnomaly(
         -1, gap.start, gap.alarm, gap.end, gap.open, gap.score, gap.start, None, None, None, None, points, 0.0, gap.adopted,
     )  # fmt: skip
 
 
-def _usual(present: np.ndarray, covered: np.ndarray, calendar: Calendar) -> np.ndarray:
-    """Hours whose likes in the weeks before were seen nearly whole."""
-    there, expected = (one.reshape(-1, HOUR_MINUTES).sum(axis=1) for one in (present, covered))
+def _usual(there: np.ndarray, expected: np.ndarray, calendar: Calendar) -> np.ndarray:
+    """Hours whose likes in the weeks before were seen nearly whole, from the minutes with samples of each hour and of its cluster."""
     share = np.where(expected > 0, there / np.maximum(expected, 1), np.nan)
     likes = np.where(calendar.earlier >= 0, share[calendar.earlier], np.nan)
     return np.nan_to_num(median_of_rows(likes)) >= _USUAL_SHARE

@@ -1,4 +1,4 @@
-"""All signals of subscription partitions. In: their weeks of ``signals``. Out: rows of ``anomalies``, not grouped yet.
+"""All signals of subscription partitions. In: ``signals`` and incidents. Out: their baselines, and rows of ``anomalies``, not grouped yet.
 
 Incidents are masked from the baselines, restarts and moves are marks that are neither learned nor judged. Rates are judged both
 ways; backlog and throttle events upwards only, since less of them is no trouble.
@@ -15,14 +15,21 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
-from throttlescope.ingest.core.times import DAY_MS, MINUTE_MS, check_range, date_of
+from throttlescope.ingest.core.times import BLOCK_MS, DAY_MS, MINUTE_MS, check_range, date_of
+from throttlescope.models.anomaly.baseline import (
+    Baseline,
+    baseline_of,
+    hour_sums,
+    learned_since,
+    ready_days,
+)
 from throttlescope.models.anomaly.calendar import Calendar, calendar_of
 from throttlescope.models.anomaly.minutes import AnomalyMinutes
 from throttlescope.models.anomaly.rules import METHOD, RULES, AnomalyRules
-from throttlescope.models.anomaly.series import SeriesAnomaly, judge, learned_since, learning_minutes
-from throttlescope.models.anomaly.silence import silences
+from throttlescope.models.anomaly.series import SeriesAnomaly, judge_days
+from throttlescope.models.anomaly.silence import silence_baseline, silences
 from throttlescope.models.anomaly.spread import DAY_MINUTES, HOUR_MINUTES
-from throttlescope.models.diagnosis.window import by_subscription
+from throttlescope.models.diagnosis.window import SubscriptionKey, by_subscription
 
 #: 1 upwards, -1 downwards.
 SIDES = {
@@ -31,12 +38,16 @@ SIDES = {
     "backlog_ready_entries": (1,),
     "throttled_events": (1,),
 }
+#: Whether there are samples at all, which is judged like a signal.
+SAMPLES = "samples"
 #: Counts per minute over what a row says: rates are per second.
 _PER = {"in_msg_rate": 60.0, "out_msg_rate": 60.0}
 #: Days before the range that are judged too: an anomaly is reported as a new one after two days, so none began earlier.
 LEAD_DAYS = 2
 
 Interval = tuple[int, int]
+#: Of one subscription partition, by signal; one that it never had has none.
+Baselines = dict[str, Baseline]
 
 
 @dataclass(frozen=True)
@@ -66,18 +77,38 @@ class Range:
 
     @property
     def first_ms(self) -> int:
-        """Start of the history that is read."""
+        """Start of the history."""
         return self.calendar.first_ms
+
+    @property
+    def begin_ms(self) -> int:
+        """Start of the first judged day, some days before what is asked for."""
+        return self.first_ms + self.first_day * DAY_MS
+
+    @property
+    def read_ms(self) -> int:
+        """From here on minutes are read to judge: an hour earlier, for what was marked just before."""
+        return self.begin_ms - BLOCK_MS
+
+    @property
+    def known_ms(self) -> int:
+        """The last judged day's midnight: baselines are of what lies before it."""
+        return self.calendar.end_ms - DAY_MS
+
+    @property
+    def days(self) -> int:
+        """How many days are judged."""
+        return self.calendar.hours // 24 - self.first_day
 
 
 def anomalies_of(
     signals: pa.Table,
     judged: Range,
     *,
-    incidents: Mapping[tuple[Any, ...], Sequence[Interval]] | None = None,
+    incidents: Mapping[SubscriptionKey, Sequence[Interval]] | None = None,
     covered: Mapping[str, np.ndarray] | None = None,
 ) -> list[dict[str, Any]]:
-    """Judge subscription partitions, in-process.
+    """Judge subscription partitions by their own weeks, in-process.
 
     Parameters
     ----------
@@ -97,11 +128,71 @@ def anomalies_of(
     """
     incidents = incidents or {}
     covered = covered_minutes(signals) if covered is None else covered
-    rows: list[dict[str, Any]] = []
+    baselines = baselines_of(signals, judged, incidents=incidents, covered=covered)
+    return judged_by(baselines, signals, judged, incidents=incidents, covered=covered)
+
+
+def baselines_of(
+    signals: pa.Table,
+    judged: Range,
+    *,
+    incidents: Mapping[SubscriptionKey, Sequence[Interval]],
+    covered: Mapping[str, np.ndarray],
+) -> dict[SubscriptionKey, Baselines]:
+    """What was usual for each subscription partition at the midnights of the judged days.
+
+    Parameters
+    ----------
+    signals, incidents, covered
+        As of :func:`anomalies_of`; nothing from the last judged midnight on has a say.
+    """
+    found = {}
     for key, part in by_subscription(signals):
-        minutes = AnomalyMinutes(part, judged.calendar)
-        seen = _minutes_at(covered.get(key[0], np.empty(0, np.int64)), judged)
-        rows += _rows(key, minutes, seen, incidents.get(key, ()), judged)
+        minutes = AnomalyMinutes(part, judged.first_ms, judged.calendar.end_ms)
+        seen = _minutes_at(covered.get(key.cluster, ()), judged.first_ms, judged)
+        found[key] = _baselines(minutes, seen, _masked(incidents.get(key, ()), judged.first_ms, judged), judged)
+    return found
+
+
+def _baselines(minutes: AnomalyMinutes, covered: np.ndarray, masked: np.ndarray, judged: Range) -> Baselines:
+    rules, calendar, first_day = judged.rules, judged.calendar, judged.first_day
+    unjudged = _after_marks(minutes, rules)
+    said = {"masked": masked, "unjudged": unjudged}
+    found = {SAMPLES: silence_baseline(minutes.present, covered, calendar, first_day, rules, **said)}
+    # Learned from until the last day: no signal is known longer. So it is with most of a cluster that is new here.
+    if not found[SAMPLES].ready.any():
+        return found
+    for signal, sides in SIDES.items():
+        counts = minutes.counts[signal]
+        if not np.isnan(counts[:-DAY_MINUTES]).all():
+            found[signal] = baseline_of(counts, calendar, first_day, rules, sides, **said)
+    return found
+
+
+def judged_by(
+    baselines: Mapping[SubscriptionKey, Baselines],
+    signals: pa.Table,
+    judged: Range,
+    *,
+    incidents: Mapping[SubscriptionKey, Sequence[Interval]],
+    covered: Mapping[str, np.ndarray],
+) -> list[dict[str, Any]]:
+    """Judge subscription partitions by what was usual for them; as :func:`anomalies_of`.
+
+    Parameters
+    ----------
+    baselines : mapping
+        Of all subscription partitions that have minutes before the last judged midnight.
+    signals, incidents, covered
+        From :attr:`Range.read_ms` on.
+    """
+    parts = dict(by_subscription(signals))
+    rows: list[dict[str, Any]] = []
+    for key in sorted({*parts, *baselines}):
+        minutes = AnomalyMinutes(parts.get(key, signals.slice(0, 0)), judged.read_ms, judged.calendar.end_ms)
+        seen = _minutes_at(covered.get(key.cluster, ()), judged.begin_ms, judged)
+        masked = _masked(incidents.get(key, ()), judged.begin_ms, judged)
+        rows += _rows(key, minutes, seen, masked, baselines.get(key, {}), judged)
     return rows
 
 
@@ -119,40 +210,39 @@ def covered_minutes(signals: pa.Table) -> dict[str, np.ndarray]:
 
 
 def _rows(
-    key: tuple[Any, ...],
+    key: SubscriptionKey,
     minutes: AnomalyMinutes,
     covered: np.ndarray,
-    incidents: Sequence[Interval],
+    masked: np.ndarray,
+    baselines: Baselines,
     judged: Range,
 ) -> list[dict[str, Any]]:
-    rules, calendar = judged.rules, judged.calendar
-    learning = learning_minutes(minutes.present & covered, judged.first_day, rules)
-    learned = _learning(key, "samples", learning & covered, minutes.present, judged)
-    # Learned from until the last day: nothing is judged, and no signal is known longer. So it is with most of a cluster that is new here.
-    if learning[-1]:
+    rules, first_day = judged.rules, judged.first_day
+    nothing = Baseline.of_nothing(first_day, judged.days)
+    present = minutes.present[HOUR_MINUTES:]
+    unjudged = _after_marks(minutes, rules)[HOUR_MINUTES:]
+    said = {"masked": masked, "unjudged": unjudged}
+    of_samples = baselines.get(SAMPLES, nothing)
+    learned = _learning(key, SAMPLES, ~of_samples.ready, covered, present, of_samples, judged)
+    # Learned from until the last day: nothing is judged.
+    if not of_samples.ready.any():
         return learned
-    masked = _masked(incidents, judged)
-    unjudged = np.convolve(minutes.marks, np.ones(rules.mark_minutes + 1))[: len(covered)] > 0
-    found = silences(
-        minutes.present, covered, calendar, judged.first_day, rules, masked=masked, unjudged=unjudged
-    )
-    rows = [_row(key, "samples", one, minutes, judged) for one in found] + learned
+    found = silences(present, covered, of_samples, rules, **said)
+    rows = [_row(key, SAMPLES, one, minutes, judged) for one in found] + learned
     for signal, sides in SIDES.items():
-        counts = minutes.counts[signal]
-        if np.isnan(counts).all():
-            continue
+        counts = minutes.counts[signal][HOUR_MINUTES:]
         # What has not come yet is not judged.
-        counts = np.where(_late(judged, len(counts)), np.nan, counts)
+        counts = np.where(_late(judged, judged.begin_ms, len(counts)), np.nan, counts)
         known = ~np.isnan(counts)
+        baseline = baselines.get(signal, nothing)
+        if not known.any() and not baseline.known_minutes.any():
+            continue
         # One row says that a subscription is new; a signal has its own only where it came later.
-        new = learning_minutes(known, judged.first_day, rules)
-        rows += _learning(key, signal, new & ~learning & known, known, judged)
-        # A series that is learned from until its last day has no anomaly, and throttle events are zero for most subscriptions for ever.
-        if not new[-1] and np.nan_to_num(counts).any():
-            found, _ = judge(
-                counts, calendar, judged.first_day, rules, sides=sides, masked=masked, unjudged=unjudged
-            )
-            rows += [_row(key, signal, one, minutes, judged) for one in found]
+        of_hour = np.concatenate([baseline.known_minutes, hour_sums(known)])
+        new = ~ready_days(of_hour, first_day, rules)
+        rows += _learning(key, signal, new & of_samples.ready, known, known, baseline, judged)
+        found = judge_days(counts, baseline, rules, sides, **said)
+        rows += [_row(key, signal, one, minutes, judged) for one in found]
     return [row for row in rows if row["end_ms"] > judged.start_ms]
 
 
@@ -163,7 +253,7 @@ def _row(
     day = one.start // DAY_MINUTES * DAY_MINUTES
     end_ms = min(_ms(judged, one.end), judged.end_ms)
     return _common(key, signal, _ms(judged, one.start), judged) | {
-        "direction": "silence" if signal == "samples" else "up" if one.side > 0 else "down",
+        "direction": "silence" if signal == SAMPLES else "up" if one.side > 0 else "down",
         "end_ms": end_ms,
         "detected_ms": _ms(judged, one.alarm + 1),
         "state": "open" if one.open else "closed",
@@ -175,30 +265,37 @@ def _row(
         "baseline_end_ms": _ms(judged, day),
         "baseline_points": one.points,
         "masked_share": one.masked_share,
-        "broker": _broker(minutes, one),
+        "broker": _broker(minutes, one, judged),
     }
 
 
 def _learning(
-    key: tuple[Any, ...], signal: str, learning: np.ndarray, known: np.ndarray, judged: Range
+    key: SubscriptionKey,
+    signal: str,
+    days: np.ndarray,
+    minutes: np.ndarray,
+    known: np.ndarray,
+    baseline: Baseline,
+    judged: Range,
 ) -> list[dict[str, Any]]:
-    """One row over the judged minutes that are still learned from."""
-    at = np.flatnonzero(learning)
-    at = at[(_ms(judged, at) >= judged.start_ms) & (_ms(judged, at) < judged.end_ms)]
+    """One row over those of the ``minutes`` that lie in the range, on the ``days`` that are still learned from."""
+    at = np.flatnonzero(np.repeat(days, DAY_MINUTES) & minutes)
+    starts_ms = judged.begin_ms + at * MINUTE_MS
+    at = at[(starts_ms >= judged.start_ms) & (starts_ms < judged.end_ms)]
     if not len(at):
         return []
-    since = learned_since(known)
+    since = learned_since(np.concatenate([baseline.known_minutes, hour_sums(known)]))
     until_ms = None
     if since is not None:
-        until_ms = _ms(judged, since * HOUR_MINUTES) + judged.rules.learning_ms
+        until_ms = judged.first_ms + since * BLOCK_MS + judged.rules.learning_ms
         until_ms += -until_ms % DAY_MS
-    start_ms = _ms(judged, int(at[0]))
+    start_ms = judged.begin_ms + int(at[0]) * MINUTE_MS
     return [
         _common(key, signal, start_ms, judged)
         | {
-            "end_ms": _ms(judged, int(at[-1]) + 1),
+            "end_ms": judged.begin_ms + (int(at[-1]) + 1) * MINUTE_MS,
             "state": "learning",
-            "baseline_points": int(known[: at[0]].sum()),
+            "baseline_points": int(baseline.known_minutes.sum() + known[: at[0]].sum()),
             "learning_until_ms": until_ms,
         }
     ]
@@ -220,27 +317,34 @@ def _common(key: tuple[Any, ...], signal: str, start_ms: int, judged: Range) -> 
     )  # fmt: skip
 
 
-def _minutes_at(starts_ms: np.ndarray, judged: Range) -> np.ndarray:
-    """Which minutes of the calendar, before the range's end, are among some starts."""
-    out = np.zeros(judged.calendar.hours * HOUR_MINUTES, bool)
-    inside = starts_ms[(starts_ms >= judged.first_ms) & (starts_ms < judged.end_ms)]
-    out[(inside - judged.first_ms) // MINUTE_MS] = True
+def _minutes_at(starts_ms: Sequence[int] | np.ndarray, first_ms: int, judged: Range) -> np.ndarray:
+    """Which minutes from ``first_ms`` to the end of the calendar, before the range's end, are among some starts."""
+    starts_ms = np.asarray(starts_ms, np.int64)
+    out = np.zeros((judged.calendar.end_ms - first_ms) // MINUTE_MS, bool)
+    inside = starts_ms[(starts_ms >= first_ms) & (starts_ms < judged.end_ms)]
+    out[(inside - first_ms) // MINUTE_MS] = True
     return out
 
 
-def _masked(incidents: Sequence[Interval], judged: Range) -> np.ndarray:
-    out = np.zeros(judged.calendar.hours * HOUR_MINUTES, bool)
+def _masked(incidents: Sequence[Interval], first_ms: int, judged: Range) -> np.ndarray:
+    """Minutes from ``first_ms`` to the end of the calendar that an incident touches."""
+    out = np.zeros((judged.calendar.end_ms - first_ms) // MINUTE_MS, bool)
     for start_ms, end_ms in incidents:
-        low, high = ((at_ms - judged.first_ms) // MINUTE_MS for at_ms in (start_ms, end_ms + MINUTE_MS - 1))
+        low, high = ((at_ms - first_ms) // MINUTE_MS for at_ms in (start_ms, end_ms + MINUTE_MS - 1))
         out[max(0, low) : max(0, high)] = True
     return out
 
 
-def _late(judged: Range, length: int) -> np.ndarray:
-    return np.arange(length) >= (judged.end_ms - judged.first_ms) // MINUTE_MS
+def _after_marks(minutes: AnomalyMinutes, rules: AnomalyRules) -> np.ndarray:
+    """Minutes of a restart or a move, and those just after it."""
+    return np.convolve(minutes.marks, np.ones(rules.mark_minutes + 1))[: len(minutes.marks)] > 0
 
 
-def _ms(judged: Range, minute: Any) -> Any:
+def _late(judged: Range, first_ms: int, length: int) -> np.ndarray:
+    return np.arange(length) >= (judged.end_ms - first_ms) // MINUTE_MS
+
+
+def _ms(judged: Range, minute: int) -> int:
     return judged.first_ms + minute * MINUTE_MS
 
 
@@ -248,9 +352,10 @@ def _over(value: float | None, per: float) -> float | None:
     return None if value is None else value / per
 
 
-def _broker(minutes: AnomalyMinutes, one: SeriesAnomaly) -> str | None:
+def _broker(minutes: AnomalyMinutes, one: SeriesAnomaly, judged: Range) -> str | None:
     """Instance at the worst minute, else the last one before it that is known."""
-    for at in range(one.worst, max(-1, one.worst - HOUR_MINUTES), -1):
+    worst = one.worst - (judged.read_ms - judged.first_ms) // MINUTE_MS
+    for at in range(worst, max(-1, worst - HOUR_MINUTES), -1):
         if minutes.broker[at] is not None:
             return minutes.broker[at]
     return None

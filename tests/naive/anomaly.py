@@ -41,6 +41,7 @@ def levels(hourly, labels, rules):
     today = list(hourly)
     out = {name: [0.0] * hours for name in ("moved", "former", "sigma")}
     out |= {"expected": [None] * hours, "odd": [False] * hours, "residual": [None] * hours}
+    out |= {"far": [False] * hours, "changes": []}
     aside = [False] * hours
     for low in range(0, hours, 24):
         calm = [
@@ -60,7 +61,7 @@ def levels(hourly, labels, rules):
                 out["residual"][hour] = hourly[hour] - out["expected"][hour]
         for hour in range(low, low + 24):
             residual = out["residual"][hour]
-            out["odd"][hour] = aside[hour] = (
+            out["far"][hour] = out["odd"][hour] = aside[hour] = (
                 residual is not None and abs(residual) > rules.aside_sigmas * sigma
             )
         day = [one for one in out["residual"][low : low + 24] if one is not None]
@@ -81,6 +82,7 @@ def levels(hourly, labels, rules):
                 today[hour] += step
         for hour in range(began, low + 24):
             aside[hour], out["odd"][hour] = False, True
+        out["changes"].append((began, low + 24))
         for hour in range(low + 24, hours):
             out["moved"][hour] += step
             out["former"][hour] = step if hour < low + 24 + rules.former_days * 24 else 0.0
@@ -166,7 +168,12 @@ def alarms(counts, labels, first_day, side, rules):
     z, limit = [None] * len(counts), [math.inf] * len(counts)
     for day in range(first_day, days):
         low, high = max(0, day * 24 - rules.weeks * 168), day * 24
-        sigma, calm = sigmas(raw, found["odd"], labels, low, high, side, rules)
+        # A change is known when its day has passed.
+        odd = [
+            far or any(began <= hour < after <= high for began, after in found["changes"])
+            for hour, far in enumerate(found["far"])
+        ]
+        sigma, calm = sigmas(raw, odd, labels, low, high, side, rules)
         if sigma is None:
             continue
         past = [

@@ -9,10 +9,10 @@ from __future__ import annotations
 import numpy as np
 
 from tests.models.anomaly.traffic import DAY, FIRST_MS, QUIET_DAYS, Traffic
-from throttlescope.models.anomaly.calendar import calendar_of
+from throttlescope.models.anomaly.calendar import Calendar, calendar_of
 from throttlescope.models.anomaly.rules import RULES, AnomalyRules
-from throttlescope.models.anomaly.series import judge
-from throttlescope.models.anomaly.silence import silences
+from throttlescope.models.anomaly.series import SeriesAnomaly, judge
+from throttlescope.models.anomaly.silence import silence_baseline, silences
 from throttlescope.models.anomaly.subscription import SIDES
 
 FROM_DAY = QUIET_DAYS
@@ -32,9 +32,28 @@ def ours(traffic: Traffic, rules: AnomalyRules = RULES) -> list[int]:
     for name, counts in traffic.counts.items():
         found, _ = judge(counts, calendar, FROM_DAY, rules, sides=SIDES[SERIES[name]], unjudged=unjudged)
         spans += [(one.start, one.alarm, one.end) for one in found]
-    found = silences(traffic.present, traffic.covered, calendar, FROM_DAY, rules, unjudged=unjudged)
+    found = silences_of(traffic.present, traffic.covered, calendar, FROM_DAY, rules, unjudged=unjudged)
     spans += [(one.start, one.alarm, one.end) for one in found]
     return incidents(spans)
+
+
+def silences_of(
+    present: np.ndarray,
+    covered: np.ndarray,
+    calendar: Calendar,
+    first_day: int,
+    rules: AnomalyRules = RULES,
+    *,
+    masked: np.ndarray | None = None,
+    unjudged: np.ndarray | None = None,
+) -> list[SeriesAnomaly]:
+    """Silences of the days from ``first_day`` on, by the weeks before them."""
+    none = np.zeros(len(present), bool)
+    said = {"masked": none if masked is None else masked, "unjudged": none if unjudged is None else unjudged}
+    baseline = silence_baseline(present, covered, calendar, first_day, rules, **said)
+    begin = baseline.begin
+    said = {name: minutes[begin:] for name, minutes in said.items()}
+    return silences(present[begin:], covered[begin:], baseline, rules, **said)
 
 
 def incidents(spans: list[tuple[int, int, int]]) -> list[int]:

@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 
 from tests.models.anomaly.traffic import DAY, FIRST_MS
 from throttlescope.models.anomaly.calendar import calendar_of
-from throttlescope.models.anomaly.gaps import LongGap, long_gaps
+from throttlescope.models.anomaly.baseline import usual_counts
+from throttlescope.models.anomaly.gaps import LongGap, gap_history, long_gaps
 from throttlescope.models.anomaly.rules import RULES
-from throttlescope.models.anomaly.series import judge, usual_counts
+from throttlescope.models.anomaly.series import judge
 
 DAYS, FROM, AT = 35, 20, 30
 PER_DAY = 86_400_000
@@ -61,7 +62,7 @@ def test_quiet_night_is_no_stop():
 def test_usual_counts_follow_a_lower_level_within_days():
     counts = np.full(DAYS * DAY, 100.0)
     counts[20 * DAY :] = 1.0
-    usual = usual_counts(counts, calendar()).reshape(-1, DAY)
+    usual = usual_counts(counts, calendar()).reshape(-1, 24)
     assert usual[21].min() == 100.0
     assert usual[24].max() == 1.0
 
@@ -109,19 +110,22 @@ def test_gaps_equal_those_of_loops(seed):
     came = random.random(minutes) < random.choice([0.02, 0.2, 0.8])
     known = random.random(minutes) < random.choice([0.5, 1.0])
     came &= known
-    usual = np.repeat(random.integers(0, 4, days * 24), 60).astype(float)
+    of_hour = random.integers(0, 4, days * 24).astype(float)
     masked, unjudged = (np.repeat(random.random(minutes // 60) < 0.1, 60) for _ in range(2))
     judged = np.array([False, False, True, True])
-    # Something comes and is known on each day.
-    came[::DAY] = known[::DAY] = True
+    # Something comes and is known on each day, and a gap may reach from one into the next.
+    came[DAY // 2 :: DAY] = known[DAY // 2 :: DAY] = True
     least = float(random.integers(1, 60))
-    found = long_gaps(came, known, usual, judged, least, RULES, masked=masked, unjudged=unjudged)
-    assert [(gap.start, gap.end) for gap in found] == [
-        (start, end) for start, end, _ in obvious(came, known, usual, judged, least, masked, unjudged)
-    ]
-    for gap, (_, _, score) in zip(
-        found, obvious(came, known, usual, judged, least, masked, unjudged), strict=True
-    ):
+    first_day = int(random.integers(1, 3))
+    begin = first_day * DAY
+    history = gap_history(came, known, of_hour, first_day, RULES, masked=masked, unjudged=unjudged)
+    found = long_gaps(
+        came[begin:], known[begin:], history, judged[first_day:], least, RULES,
+        masked=masked[begin:], unjudged=unjudged[begin:],
+    )  # fmt: skip
+    expected = obvious(came, known, np.repeat(of_hour, 60), judged, least, masked, unjudged)
+    assert [(gap.start + begin, gap.end + begin) for gap in found] == [(start, end) for start, end, _ in expected]
+    for gap, (_, _, score) in zip(found, expected, strict=True):
         assert isinstance(gap, LongGap)
         assert gap.score == pytest.approx(score)
         assert gap.start < gap.alarm + 1 <= gap.end
@@ -129,5 +133,5 @@ def test_gaps_equal_those_of_loops(seed):
 
 def test_usual_counts_of_few_days_are_zero_on_the_first():
     usual = usual_counts(np.full(3 * DAY, 2.0), calendar(3))
-    assert usual[:DAY].max() == 0.0
-    assert usual[DAY:].min() == 2.0
+    assert usual[:24].max() == 0.0
+    assert usual[24:].min() == 2.0

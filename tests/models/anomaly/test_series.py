@@ -11,7 +11,8 @@ from tests.models.anomaly.traffic import DAY, FIRST_MS, subscription
 from tests.naive import anomaly as naive
 from throttlescope.models.anomaly.calendar import calendar_of
 from throttlescope.models.anomaly.rules import RULES
-from throttlescope.models.anomaly.series import judge, learned_since, without_masked
+from throttlescope.models.anomaly.baseline import hour_sums, learned_since
+from throttlescope.models.anomaly.series import deviations, judge
 
 WEEK = 7 * DAY
 #: Short weeks for the twin, which is slow; every rule is met all the same.
@@ -52,7 +53,7 @@ def test_the_slow_twin_finds_the_same(number, name, shape):
     known = [None if np.isnan(one) else one for one in counts.tolist()]
     found, baseline = judge(counts, mine, first_day, SHORT)
     assert found
-    assert baseline.levels.adoptions or shape in ("batch", "sparse")
+    assert baseline.levels.adopted[1].size or shape in ("batch", "sparse")
     for side in (1, -1):
         expected = naive.alarms(known, labels, first_day, side, SHORT)
         assert [(one.start, one.alarm, one.end) for one in found if one.side == side] == expected
@@ -61,7 +62,7 @@ def test_the_slow_twin_finds_the_same(number, name, shape):
 def test_nothing_is_said_of_ordinary_weeks():
     found, baseline = judge(steady_traffic(42), calendar(42), 15, RULES)
     assert found == []
-    assert not baseline.learning[15 * DAY :].any()
+    assert baseline.ready.all()
 
 
 @pytest.mark.parametrize(("factor", "side"), [(3.0, 1), (0.2, -1)])
@@ -121,12 +122,13 @@ def test_judged_day_is_outside_its_baseline():
     wild = counts.copy()
     wild[25 * DAY :] = np.random.default_rng(3).uniform(0, 1e6, 5 * DAY)
     _, other = judge(wild, calendar(30), 20, RULES)
-    same = slice(0, 25 * DAY)
-    np.testing.assert_array_equal(calm.levels.expected[: 25 * 24 + 24], other.levels.expected[: 25 * 24 + 24])
-    np.testing.assert_array_equal(calm.expected[same], other.expected[same])
+    hours = (26 - 20) * 24
+    np.testing.assert_array_equal(
+        calm.levels.expected[: RULES.wander_hours + hours], other.levels.expected[: RULES.wander_hours + hours]
+    )
     for side in (1, -1):
-        np.testing.assert_array_equal(calm.sigma[side][: 26 * DAY], other.sigma[side][: 26 * DAY])
-        np.testing.assert_array_equal(calm.limit[side][:, : 26 * DAY], other.limit[side][:, : 26 * DAY])
+        np.testing.assert_array_equal(calm.levels.sigma[side][:hours], other.levels.sigma[side][:hours])
+        np.testing.assert_array_equal(calm.levels.alarm[side][: 26 - 20], other.levels.alarm[side][: 26 - 20])
 
 
 def test_level_shift_is_anomalous_until_adopted():
@@ -136,13 +138,15 @@ def test_level_shift_is_anomalous_until_adopted():
     (one,) = found
     assert one.side == 1
     # The first whole UTC day at the new level is day 26; it counts from the next midnight on.
-    (adoption,) = baseline.levels.adoptions
-    assert adoption.adopted == 27 * 24
-    assert abs(adoption.began - (25 * 24 + 10)) <= 1
+    assert baseline.levels.adopted[1].tolist() == [(27 - 20) * 24]
+    assert baseline.levels.adopted[-1].tolist() == []
     assert abs(one.end - 27 * DAY) <= 60
     assert one.adopted
-    after = baseline.expected[30 * DAY : 31 * DAY]
-    before = baseline.expected[20 * DAY + 3 * DAY : 24 * DAY]
+    expected = deviations(
+        counts[baseline.begin :], baseline.levels, RULES, unjudged=np.zeros(20 * DAY, bool)
+    ).expected
+    after = expected[(30 - 20) * DAY : (31 - 20) * DAY]
+    before = expected[3 * DAY : 4 * DAY]
     assert np.median(after - before) == pytest.approx(20 * np.log(2) / 2, rel=0.15)
 
 
@@ -157,7 +161,7 @@ def test_change_of_hours_is_no_level():
     counts = steady_traffic(40)
     counts[25 * DAY + 600 : 25 * DAY + 1200] *= 2
     found, baseline = judge(counts, calendar(40), 20, RULES)
-    assert baseline.levels.adoptions == ()
+    assert not any(hours.size for hours in baseline.levels.adopted.values())
     assert len(found) == 1
     assert not found[0].adopted
 
@@ -183,21 +187,24 @@ def test_incidents_are_masked_from_the_baseline():
         masked[span] = True
     _, without = judge(counts, calendar(30), 25, RULES)
     _, with_mask = judge(counts, calendar(30), 25, RULES, masked=masked)
+    with_mask, without = with_mask.levels, without.levels
     assert with_mask.masked_share[-1] == pytest.approx(600 / (28 * DAY), rel=0.2)
     assert without.masked_share[-1] == 0
-    at = 25 * 24 + 12
-    usual = np.median(with_mask.levels.expected[at - 24 * 2 : at - 24])
-    assert abs(with_mask.levels.expected[at] - usual) < abs(without.levels.expected[at] - usual) + 25
-    assert with_mask.sigma[1][25 * DAY + 700] <= without.sigma[1][25 * DAY + 700]
+    noon, next_noon = RULES.wander_hours + 12, RULES.wander_hours + 36
+    assert abs(with_mask.expected[noon] - with_mask.expected[next_noon]) < 1
+    assert without.expected[noon] - without.expected[next_noon] > 5
 
 
 def test_masks_above_half_are_ignored():
-    steady = np.arange(10.0)
-    masked = np.array([True] * 6 + [False] * 4)
-    assert not np.isnan(without_masked(steady, masked, 10)).any()
-    assert np.isnan(without_masked(steady, ~masked, 10)).sum() == 4
+    counts, days = steady_traffic(30), np.arange(30 * DAY) // DAY
+
+    def holds(masked):
+        return judge(counts, calendar(30), 20, RULES, masked=masked)[1].levels.masks_hold
+
+    assert not holds(days < 11)
+    assert holds(days < 9)
     # What is masked later has no say in whether masks are used.
-    assert np.isnan(without_masked(steady, np.arange(10) >= 4, 4)).sum() == 6
+    assert holds(days >= 20)
 
 
 def test_minutes_after_a_mark_are_not_judged():
@@ -217,16 +224,15 @@ def test_two_weeks_of_history_are_needed():
     counts[27 * DAY : 27 * DAY + 60] *= 10
     found, baseline = judge(counts, calendar(30), 15, RULES)
     assert [one.start // DAY for one in found] == [27]
-    assert baseline.learning[15 * DAY : 24 * DAY].all()
-    assert not baseline.learning[24 * DAY :].any()
+    assert baseline.ready.tolist() == [False] * (24 - 15) + [True] * (30 - 24)
 
 
 def test_a_stray_early_row_is_no_history():
     known = np.zeros(20 * DAY, bool)
     known[5] = True
     known[10 * DAY + 90 :] = True
-    assert learned_since(known) == 10 * 24 + 1
-    assert learned_since(known[: 9 * DAY]) is None
+    assert learned_since(hour_sums(known)) == 10 * 24 + 1
+    assert learned_since(hour_sums(known[: 9 * DAY])) is None
 
 
 def test_only_the_sides_that_are_asked_for():

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from tests.models.anomaly import detectors
 from tests.models.anomaly.traffic import DAY, FIRST_MS
 from throttlescope.models.anomaly.calendar import calendar_of
 from throttlescope.models.anomaly.rules import RULES
-from throttlescope.models.anomaly.series import learning_minutes
-from throttlescope.models.anomaly.silence import silences
+from throttlescope.models.anomaly.baseline import hour_sums, ready_days
 
 DAYS = 30
 FROM = 20
@@ -18,8 +18,9 @@ FROM = 20
 def silences_of(present, covered=None, **more):
     covered = np.ones(len(present), bool) if covered is None else covered
     calendar = calendar_of(FIRST_MS, FIRST_MS + len(present) // DAY * 86_400_000, "UTC", RULES.weeks)
-    found = silences(present, covered, calendar, FROM, RULES, **more)
-    return [(one.start, one.end) for one in found], found, learning_minutes(present & covered, FROM, RULES)
+    found = detectors.silences_of(present, covered, calendar, FROM, **more)
+    ready = ready_days(hour_sums(present & covered), FROM, RULES)
+    return [(one.start, one.end) for one in found], found, ~np.repeat(ready, DAY)
 
 
 @pytest.fixture

@@ -144,7 +144,7 @@ def test_learning_series_has_no_baseline_yet(monkeypatch):
     """Most of a run's time would go into them where a cluster is read for the first time."""
     new = Subscription()
     new.present[: 30 * DAY] = False
-    monkeypatch.setattr(subscription, "judge", None)
+    monkeypatch.setattr(subscription, "baseline_of", None)
     assert [row["state"] for row in judge(new)] == ["learning"]
 
 
