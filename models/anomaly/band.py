@@ -15,7 +15,15 @@ from throttlescope.ingest.core.times import MINUTE_MS
 from throttlescope.models.anomaly.baseline import baseline_of
 from throttlescope.models.anomaly.minutes import AnomalyMinutes
 from throttlescope.models.anomaly.series import deviations
-from throttlescope.models.anomaly.subscription import _PER, SIDES, Interval, Range, _after_marks, _late, _masked
+from throttlescope.models.anomaly.subscription import (
+    _PER,
+    SIDES,
+    Interval,
+    Range,
+    _after_marks,
+    _late,
+    _masked,
+)
 from throttlescope.models.anomaly.transform import restored
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from throttlescope.ingest.core.times import BLOCK_MS
 from throttlescope.models.anomaly.calendar import WEEK_HOURS, Calendar
 from throttlescope.models.anomaly.gaps import GapHistory, gap_history
-from throttlescope.models.anomaly.levels import DAY_HOURS, Adoption, Levels, follow, wander
+from throttlescope.models.anomaly.levels import DAY_HOURS, Adoption, follow, wander
 from throttlescope.models.anomaly.rules import AnomalyRules
 from throttlescope.models.anomaly.sorted_rows import median_of_rows
 from throttlescope.models.anomaly.spread import DAY_MINUTES, HOUR_MINUTES, alarm_level, rare, spread_of
@@ -171,9 +171,14 @@ def _levels(
         for side in sides:
             by_label = spread.of(side)
             sigma[side][DAY_HOURS * day : DAY_HOURS * (day + 1)] = by_label[labels]
-            z = side * past[first * HOUR_MINUTES : here * HOUR_MINUTES] / np.repeat(by_label[before], HOUR_MINUTES)
+            z = (
+                side
+                * past[first * HOUR_MINUTES : here * HOUR_MINUTES]
+                / np.repeat(by_label[before], HOUR_MINUTES)
+            )
             alarm[side][day] = [
-                alarm_level(z, slack, level, rules) for slack, level in zip(rules.slacks, rules.alarms, strict=True)
+                alarm_level(z, slack, level, rules)
+                for slack, level in zip(rules.slacks, rules.alarms, strict=True)
             ]
     # Hours before the first judged one in which its deviation began.
     lead = slice(begin - rules.wander_hours, None)

@@ -143,7 +143,10 @@ def long_gaps(
     past = 7 * rules.weeks
     # One is no habit.
     habit = np.array(
-        [np.sort(longest[max(0, at - past) : at])[-2] if at > 1 else 0.0 for at in range(before, before + days)]
+        [
+            np.sort(longest[max(0, at - past) : at])[-2] if at > 1 else 0.0
+            for at in range(before, before + days)
+        ]
     )
     enough = np.maximum(least, 2 * habit)[day]
     last = np.flatnonzero(known)[-1] + 1 if known.any() else 0

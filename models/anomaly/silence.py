@@ -13,7 +13,7 @@ from throttlescope.models.anomaly.gaps import LongGap, gap_history, long_gaps
 from throttlescope.models.anomaly.rules import AnomalyRules
 from throttlescope.models.anomaly.series import SeriesAnomaly, shifted
 from throttlescope.models.anomaly.sorted_rows import median_of_rows
-from throttlescope.models.anomaly.spread import DAY_MINUTES, HOUR_MINUTES
+from throttlescope.models.anomaly.spread import DAY_MINUTES
 
 #: Share of an hour's minutes that had samples in the weeks before, for it to be missed.
 _USUAL_SHARE = 0.9

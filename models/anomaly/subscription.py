@@ -150,7 +150,9 @@ def baselines_of(
     for key, part in by_subscription(signals):
         minutes = AnomalyMinutes(part, judged.first_ms, judged.calendar.end_ms)
         seen = _minutes_at(covered.get(key.cluster, ()), judged.first_ms, judged)
-        found[key] = _baselines(minutes, seen, _masked(incidents.get(key, ()), judged.first_ms, judged), judged)
+        found[key] = _baselines(
+            minutes, seen, _masked(incidents.get(key, ()), judged.first_ms, judged), judged
+        )
     return found
 
 

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.models.anomaly.traffic import DAY, FIRST_MS
-from throttlescope.models.anomaly.calendar import calendar_of
 from throttlescope.models.anomaly.baseline import usual_counts
+from throttlescope.models.anomaly.calendar import calendar_of
 from throttlescope.models.anomaly.gaps import LongGap, gap_history, long_gaps
 from throttlescope.models.anomaly.rules import RULES
 from throttlescope.models.anomaly.series import judge
@@ -124,7 +124,9 @@ def test_gaps_equal_those_of_loops(seed):
         masked=masked[begin:], unjudged=unjudged[begin:],
     )  # fmt: skip
     expected = obvious(came, known, np.repeat(of_hour, 60), judged, least, masked, unjudged)
-    assert [(gap.start + begin, gap.end + begin) for gap in found] == [(start, end) for start, end, _ in expected]
+    assert [(gap.start + begin, gap.end + begin) for gap in found] == [
+        (start, end) for start, end, _ in expected
+    ]
     for gap, (_, _, score) in zip(found, expected, strict=True):
         assert isinstance(gap, LongGap)
         assert gap.score == pytest.approx(score)

@@ -9,9 +9,9 @@ import pytest
 
 from tests.models.anomaly.traffic import DAY, FIRST_MS, subscription
 from tests.naive import anomaly as naive
+from throttlescope.models.anomaly.baseline import hour_sums, learned_since
 from throttlescope.models.anomaly.calendar import calendar_of
 from throttlescope.models.anomaly.rules import RULES
-from throttlescope.models.anomaly.baseline import hour_sums, learned_since
 from throttlescope.models.anomaly.series import deviations, judge
 
 WEEK = 7 * DAY
@@ -124,7 +124,8 @@ def test_judged_day_is_outside_its_baseline():
     _, other = judge(wild, calendar(30), 20, RULES)
     hours = (26 - 20) * 24
     np.testing.assert_array_equal(
-        calm.levels.expected[: RULES.wander_hours + hours], other.levels.expected[: RULES.wander_hours + hours]
+        calm.levels.expected[: RULES.wander_hours + hours],
+        other.levels.expected[: RULES.wander_hours + hours],
     )
     for side in (1, -1):
         np.testing.assert_array_equal(calm.levels.sigma[side][:hours], other.levels.sigma[side][:hours])

@@ -7,9 +7,9 @@ import pytest
 
 from tests.models.anomaly import detectors
 from tests.models.anomaly.traffic import DAY, FIRST_MS
+from throttlescope.models.anomaly.baseline import hour_sums, ready_days
 from throttlescope.models.anomaly.calendar import calendar_of
 from throttlescope.models.anomaly.rules import RULES
-from throttlescope.models.anomaly.baseline import hour_sums, ready_days
 
 DAYS = 30
 FROM = 20

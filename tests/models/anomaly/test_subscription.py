@@ -11,6 +11,7 @@ from tests.models.anomaly.traffic import DAY
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.core.errors import InputError
 from throttlescope.models.anomaly import Range, anomalies_of, subscription
+from throttlescope.models.anomaly.subscription import baselines_of, covered_minutes, judged_by
 from throttlescope.models.anomaly.verdicts import incident_windows, with_verdicts
 
 LAST = 35
@@ -186,6 +187,50 @@ def test_row_has_verdict_of_worst_minute(spiked):
     elsewhere = verdicts(Subscription("audit"), minute_ms(LAST, 600), minute_ms(LAST, 700), "throttled")
     for other in (elsewhere, said.slice(0, 0), verdicts(spiked, minute_ms(2), minute_ms(3), "throttled")):
         assert {row["verdict_cause"] for row in with_verdicts(rows, other)} == {None}
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", ["ordinary", "few messages", "stops", "unload", "gone", "new", "level"])
+def test_baseline_and_judgement_need_no_common_minutes(name):
+    """Baselines of what lies before the last midnight and minutes of the judged days are enough: the same rows as of everything."""
+    random = np.random.default_rng(len(name))
+    one, other = Subscription(days=LAST + 1, seed=3), Subscription("audit", days=LAST + 1, seed=4)
+    midnight = (LAST - 2) * DAY
+    if name == "few messages":
+        one.arrived = random.poisson(0.7, len(one.arrived)).astype(float)
+        one.arrived[midnight - 300 : midnight + 500] = 0
+    elif name == "stops":
+        one.arrived[LAST * DAY - 40 : LAST * DAY + 50] = 0
+    elif name == "unload":
+        one.resets[midnight - 2] = True
+        one.present[midnight - 1 : midnight + 12] = False
+        one.arrived[midnight - 2 : midnight + 20] = 0
+    elif name == "gone":
+        one.present[(LAST - 6) * DAY + 100 :] = False
+    elif name == "new":
+        one.present[: (LAST - 9) * DAY] = False
+        other.present[: LAST * DAY + 100] = False
+    elif name == "level":
+        one.arrived[(LAST - 1) * DAY - 300 :] *= 3
+    one.arrived[SPIKE] *= 4
+    judged = Range.of(minute_ms(LAST), minute_ms(LAST, 900), "Europe/Berlin")
+    table = signals(one, other)
+    incidents = {
+        one.key: [
+            (minute_ms(20, 600), minute_ms(20, 1200)),
+            (judged.begin_ms - 600_000, judged.begin_ms + 600_000),
+        ]
+    }
+    whole = anomalies_of(table, judged, incidents=incidents)
+    starts_ms = table.column("minute_ms").to_numpy()
+    before = table.filter(pa.array(starts_ms < judged.known_ms))
+    recent = table.filter(pa.array(starts_ms >= judged.read_ms))
+    covered = covered_minutes(before)
+    baselines = baselines_of(before, judged, incidents=incidents, covered=covered)
+    assert baselines.keys() == {one.key, other.key} - ({other.key} if name == "new" else set())
+    found = judged_by(baselines, recent, judged, incidents=incidents, covered=covered_minutes(recent))
+    assert found == whole
+    assert found
 
 
 def test_an_empty_table_has_no_anomalies():
