@@ -30,8 +30,10 @@ if TYPE_CHECKING:
 
 #: Rows of ``signals`` that a step reads in this process at most: a day of 350 subscription partitions.
 IN_PROCESS_ROWS = 500_000
-#: The same where Spark does not run yet: anomalies then take 2.1 GB here, less than a Spark that is started for them.
+#: The same where Spark does not run yet.
 ROWS_WITHOUT_SPARK = 2_000_000
+#: The two for a comparison with the weeks before, which holds no more than a share of them at a time.
+COMPARED_IN_PROCESS, COMPARED_WITHOUT_SPARK = 2_000_000, 10_000_000
 
 #: Clusters and a range [start_ms, end_ms).
 Group = tuple[tuple[str, ...], int, int]
@@ -177,15 +179,15 @@ def make_anomalies(
     note: Note,
 ) -> None:
     """Compare with the weeks before, each cluster's in its own time zone."""
-    from throttlescope.models.anomaly.apply import build_anomalies
-    from throttlescope.models.anomaly.rules import RULES
+    from throttlescope.models.anomaly.apply import build_anomalies, rows_to_read
 
     states: Counter[str] = Counter()
     until_ms: list[int] = []
-    weeks_ms = 7 * (RULES.weeks + 1) * DAY_MS
     for clusters, start_ms, end_ms in todo:
         for zone, mine in _by_zone(clusters, settings).items():
-            executor = _executor(spark, lake, mine, start_ms - weeks_ms, end_ms, note)
+            rows = rows_to_read(lake, mine, start_ms, end_ms, zone=zone)
+            session = spark.session_for(rows, COMPARED_WITHOUT_SPARK, note=note)
+            executor = executor_for(session, rows, COMPARED_IN_PROCESS)
             build_anomalies(executor, lake, mine, start_ms, end_ms, run_id, zone=zone)
     for clusters, start_ms, end_ms in groups:
         counts = "state, count(*), min(learning_until_ms)"

@@ -1,6 +1,7 @@
 """The table contracts. In: nothing. Out: ``TABLES[name]``, the one declaration of each table."""
 
 from throttlescope.ingest.contracts.anomalies import ANOMALIES
+from throttlescope.ingest.contracts.baselines import BASELINES
 from throttlescope.ingest.contracts.episodes import EPISODES, INCIDENTS
 from throttlescope.ingest.contracts.forecasts import FORECASTS
 from throttlescope.ingest.contracts.incremental import COMPUTED, GAPS, WATERMARKS
@@ -25,6 +26,7 @@ TABLES: dict[str, Table] = {
         EPISODES,
         INCIDENTS,
         FORECASTS,
+        BASELINES,
         ANOMALIES,
         NOTIFICATIONS,
         INGEST_RUNS,

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from throttlescope.ingest.core.times import MINUTE_MS
 from throttlescope.models.anomaly.baseline import baseline_of
-from throttlescope.models.anomaly.minutes import AnomalyMinutes
+from throttlescope.models.anomaly.minutes import AnomalyMinutes, MinuteRows
 from throttlescope.models.anomaly.series import deviations
 from throttlescope.models.anomaly.subscription import (
     _PER,
@@ -70,7 +70,7 @@ def usual(
         Not learned.
     """
     rules = judged.rules
-    minutes = AnomalyMinutes(signals, judged.first_ms, judged.calendar.end_ms)
+    minutes = AnomalyMinutes(MinuteRows.of(signals), judged.first_ms, judged.calendar.end_ms)
     counts = minutes.counts[signal]
     counts = np.where(_late(judged, judged.first_ms, len(counts)), np.nan, counts)
     unjudged, masked = _after_marks(minutes, rules), _masked(incidents, judged.first_ms, judged)

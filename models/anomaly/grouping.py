@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from typing import Any
 
 from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
@@ -148,11 +148,11 @@ class _Groups:
         self._above[max(one, other)] = min(one, other)
 
 
-def topics_judged(rows: Iterable[Mapping[str, Any]]) -> Counter[tuple[str, str | None]]:
-    """How many topics each broker and each cluster has, from distinct (cluster, topic, broker)."""
+def topics_judged(places: Set[tuple[str, str, str | None]]) -> Counter[tuple[str, str | None]]:
+    """How many topics each broker and each cluster has, from (cluster, topic, broker)."""
     found: Counter[tuple[str, str | None]] = Counter()
     seen: set[tuple[str, str]] = set()
-    for cluster, topic, broker in {(row["cluster"], row["topic"], row["broker"]) for row in rows}:
+    for cluster, topic, broker in places:
         if broker is not None:
             found[cluster, broker] += 1
         if (cluster, topic) not in seen:

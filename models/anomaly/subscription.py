@@ -6,8 +6,9 @@ ways; backlog and throttle events upwards only, since less of them is no trouble
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -24,12 +25,12 @@ from throttlescope.models.anomaly.baseline import (
     ready_days,
 )
 from throttlescope.models.anomaly.calendar import Calendar, calendar_of
-from throttlescope.models.anomaly.minutes import AnomalyMinutes
+from throttlescope.models.anomaly.minutes import AnomalyMinutes, MinuteRows, MinutesTable
 from throttlescope.models.anomaly.rules import METHOD, RULES, AnomalyRules
 from throttlescope.models.anomaly.series import SeriesAnomaly, judge_days
 from throttlescope.models.anomaly.silence import silence_baseline, silences
 from throttlescope.models.anomaly.spread import DAY_MINUTES, HOUR_MINUTES
-from throttlescope.models.diagnosis.window import SubscriptionKey, by_subscription
+from throttlescope.models.diagnosis.window import SubscriptionKey
 
 #: 1 upwards, -1 downwards.
 SIDES = {
@@ -128,12 +129,13 @@ def anomalies_of(
     """
     incidents = incidents or {}
     covered = covered_minutes(signals) if covered is None else covered
-    baselines = baselines_of(signals, judged, incidents=incidents, covered=covered)
-    return judged_by(baselines, signals, judged, incidents=incidents, covered=covered)
+    minutes = MinutesTable.of(signals)
+    baselines = baselines_of(minutes, judged, incidents=incidents, covered=covered)
+    return judged_by(baselines, minutes, judged, incidents=incidents, covered=covered)
 
 
 def baselines_of(
-    signals: pa.Table,
+    table: MinutesTable,
     judged: Range,
     *,
     incidents: Mapping[SubscriptionKey, Sequence[Interval]],
@@ -143,12 +145,13 @@ def baselines_of(
 
     Parameters
     ----------
-    signals, incidents, covered
+    table : MinutesTable
+    incidents, covered
         As of :func:`anomalies_of`; nothing from the last judged midnight on has a say.
     """
     found = {}
-    for key, part in by_subscription(signals):
-        minutes = AnomalyMinutes(part, judged.first_ms, judged.calendar.end_ms)
+    for key, rows in table:
+        minutes = table.on(rows, judged.first_ms, judged.calendar.end_ms)
         seen = _minutes_at(covered.get(key.cluster, ()), judged.first_ms, judged)
         found[key] = _baselines(
             minutes, seen, _masked(incidents.get(key, ()), judged.first_ms, judged), judged
@@ -173,7 +176,7 @@ def _baselines(minutes: AnomalyMinutes, covered: np.ndarray, masked: np.ndarray,
 
 def judged_by(
     baselines: Mapping[SubscriptionKey, Baselines],
-    signals: pa.Table,
+    table: MinutesTable,
     judged: Range,
     *,
     incidents: Mapping[SubscriptionKey, Sequence[Interval]],
@@ -185,17 +188,25 @@ def judged_by(
     ----------
     baselines : mapping
         Of all subscription partitions that have minutes before the last judged midnight.
-    signals, incidents, covered
+    table, incidents, covered
         From :attr:`Range.read_ms` on.
     """
-    parts = dict(by_subscription(signals))
-    rows: list[dict[str, Any]] = []
-    for key in sorted({*parts, *baselines}):
-        minutes = AnomalyMinutes(parts.get(key, signals.slice(0, 0)), judged.read_ms, judged.calendar.end_ms)
+    found: dict[SubscriptionKey, list[dict[str, Any]]] = {}
+    for key, rows in chain(table, _without_rows(baselines, found.keys())):
+        minutes = table.on(rows, judged.read_ms, judged.calendar.end_ms)
         seen = _minutes_at(covered.get(key.cluster, ()), judged.begin_ms, judged)
         masked = _masked(incidents.get(key, ()), judged.begin_ms, judged)
-        rows += _rows(key, minutes, seen, masked, baselines.get(key, {}), judged)
-    return rows
+        found[key] = _rows(key, minutes, seen, masked, baselines.get(key, {}), judged)
+    return [row for key in sorted(found) for row in found[key]]
+
+
+def _without_rows(
+    baselines: Mapping[SubscriptionKey, Baselines], there: Set[SubscriptionKey]
+) -> Iterator[tuple[SubscriptionKey, MinuteRows]]:
+    """Subscription partitions that have baselines and no minutes any more: those that are not ``there`` once the others were."""
+    nothing = MinuteRows.of_nothing()
+    for key in sorted(baselines.keys() - there):
+        yield key, nothing
 
 
 def covered_minutes(signals: pa.Table) -> dict[str, np.ndarray]:
@@ -358,6 +369,6 @@ def _broker(minutes: AnomalyMinutes, one: SeriesAnomaly, judged: Range) -> str |
     """Instance at the worst minute, else the last one before it that is known."""
     worst = one.worst - (judged.read_ms - judged.first_ms) // MINUTE_MS
     for at in range(worst, max(-1, worst - HOUR_MINUTES), -1):
-        if minutes.broker[at] is not None:
-            return minutes.broker[at]
+        if (broker := minutes.broker(at)) is not None:
+            return broker
     return None

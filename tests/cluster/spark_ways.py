@@ -14,6 +14,8 @@ THRESHOLDS = {
     ("throttlescope.app.pipeline.spark_session", "IN_PROCESS_MINUTES"): -1,
     ("throttlescope.app.pipeline.results", "IN_PROCESS_ROWS"): -1,
     ("throttlescope.app.pipeline.results", "ROWS_WITHOUT_SPARK"): -1,
+    ("throttlescope.app.pipeline.results", "COMPARED_IN_PROCESS"): -1,
+    ("throttlescope.app.pipeline.results", "COMPARED_WITHOUT_SPARK"): -1,
     ("throttlescope.app.pipeline.incremental.lake_view", "_AT_ONCE_ROWS"): -1,
     ("throttlescope.ingest.quality.frames", "IN_PROCESS_ROWS"): -1,
     ("throttlescope.ingest.quality.samples", "_IN_PROCESS_BLOCKS"): -1,

@@ -24,7 +24,8 @@ from throttlescope.ingest.lake.upkeep.repair_log import set_aside
 READ_AGAIN = ("series", "samples")
 READ_FROM_RECORDINGS = ("policies", "topic_stats", "truth")
 COMPUTED_AGAIN = (
-    "limits", "signals", "verdicts", "verdict_latest", "episodes", "incidents", "forecasts", "anomalies", "computed",
+    "limits", "signals", "verdicts", "verdict_latest", "episodes", "incidents", "forecasts", "baselines", "anomalies",
+    "computed",
 )  # fmt: skip
 #: What was taken out of the logs and is not back yet: a repair that is stopped goes on from it.
 _PENDING = "_repair/pending.json"

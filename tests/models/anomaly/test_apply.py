@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 
 from tests.models.anomaly.lakes import Subscription, fill, minute_ms, signals, verdicts
@@ -10,9 +11,10 @@ from tests.models.anomaly.traffic import DAY
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.core.errors import InputError
 from throttlescope.ingest.lake import Lake
-from throttlescope.ingest.spark.task_executor import SparkPoolExecutor
-from throttlescope.models.anomaly import apply
+from throttlescope.ingest.spark.task_executor import InProcessExecutor, SparkPoolExecutor
+from throttlescope.models.anomaly import apply, shares
 from throttlescope.models.anomaly.apply import build_anomalies, find_anomalies
+from throttlescope.models.anomaly.subscription import baselines_of
 
 # History from day 0 on: what is rewritten begins two days before the requested day, and is judged from two before that.
 TODAY = 20
@@ -148,3 +150,67 @@ def test_an_empty_lake_has_no_anomalies(spark, tmp_path):
     lake = Lake(tmp_path / "empty")
     assert build_anomalies(SparkPoolExecutor(spark), lake, ["prod"], minute_ms(1), minute_ms(2), "run") == 0
     assert lake.version("anomalies") is None
+
+
+@pytest.fixture
+def growing(tmp_path, made):
+    """A lake with the history of two subscriptions and the first hours of a day, and the rest of that day."""
+    rows = signals(*made)
+    starts_ms = rows.column("minute_ms").to_numpy()
+    lake = Lake(tmp_path / "lake")
+    fill(lake, "signals", rows.filter(pa.array(starts_ms < minute_ms(TODAY, 300))))
+    return lake, rows.filter(pa.array(starts_ms >= minute_ms(TODAY, 300)))
+
+
+@pytest.mark.parametrize("share_rows", [shares.SHARE_ROWS, 20_000])
+@pytest.mark.long
+def test_baselines_of_a_day_are_computed_once(growing, lake, monkeypatch, share_rows):
+    """Later runs of the day read the judged days alone, and find what they find with everything."""
+    monkeypatch.setattr(shares, "SHARE_ROWS", share_rows)
+    small, rest = growing
+    read: list[int] = []
+    monkeypatch.setattr(apply, "baselines_of", lambda *a, **more: read.append(1) or baselines_of(*a, **more))
+    day = (minute_ms(TODAY), minute_ms(TODAY, 300))
+    weeks = apply.rows_to_read(small, ["prod"], *day)
+    build_anomalies(InProcessExecutor(), small, ["prod"], *day, "first")
+    # One share, or one for each subscription.
+    assert len(read) == (1 if share_rows > 20_000 else 3)
+    assert apply.rows_to_read(small, ["prod"], *day) < weeks / 3
+    version = small.version("baselines")
+    fill(small, "signals", rest)
+    fill(small, "verdicts", lake.read("verdicts", where=pc.field("window_start_ms") >= minute_ms(TODAY)))
+    read.clear()
+    day = (minute_ms(TODAY), minute_ms(TODAY + 1))
+    build_anomalies(InProcessExecutor(), small, ["prod"], *day, "second")
+    assert not read
+    assert small.version("baselines") == version
+    here = find_anomalies(small, minute_ms(TODAY - 2), minute_ms(TODAY + 1))
+    assert [{name: row[name] for name in stored(small)[0]} for row in in_order(here)] == stored(small)
+    assert here
+
+
+@pytest.mark.long
+def test_baselines_are_computed_again_where_they_do_not_hold(growing):
+    """Other files of the weeks before, another time zone or another day; only the newest ones stay."""
+    lake, rest = growing
+    day = (minute_ms(TODAY), minute_ms(TODAY, 300))
+
+    def files():
+        return {file.relative_path for file in lake.files("baselines")}
+
+    build_anomalies(InProcessExecutor(), lake, ["prod"], *day, "first")
+    first = files()
+    build_anomalies(InProcessExecutor(), lake, ["prod"], *day, "zone", zone="Europe/Berlin")
+    assert not first & files()
+    billing = Subscription("billing", days=TODAY + 1)
+    said = verdicts(billing, minute_ms(TODAY - 8, 600), minute_ms(TODAY - 8, 660), "throttled", "topic.msg")
+    fill(lake, "verdicts", said)
+    build_anomalies(InProcessExecutor(), lake, ["prod"], *day, "masked")
+    masked = files()
+    assert not first & masked
+    fill(lake, "signals", rest)
+    build_anomalies(
+        InProcessExecutor(), lake, ["prod"], minute_ms(TODAY + 1), minute_ms(TODAY + 1, 1), "next day"
+    )
+    assert len(files()) == 1
+    assert not masked & files()

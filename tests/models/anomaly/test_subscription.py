@@ -11,6 +11,8 @@ from tests.models.anomaly.traffic import DAY
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.core.errors import InputError
 from throttlescope.models.anomaly import Range, anomalies_of, subscription
+from throttlescope.models.anomaly.minutes import MinutesTable
+from throttlescope.models.anomaly.stored import baselines_in, rows_of
 from throttlescope.models.anomaly.subscription import baselines_of, covered_minutes, judged_by
 from throttlescope.models.anomaly.verdicts import incident_windows, with_verdicts
 
@@ -226,10 +228,17 @@ def test_baseline_and_judgement_need_no_common_minutes(name):
     before = table.filter(pa.array(starts_ms < judged.known_ms))
     recent = table.filter(pa.array(starts_ms >= judged.read_ms))
     covered = covered_minutes(before)
-    baselines = baselines_of(before, judged, incidents=incidents, covered=covered)
+    baselines = baselines_of(MinutesTable.of(before), judged, incidents=incidents, covered=covered)
     assert baselines.keys() == {one.key, other.key} - ({other.key} if name == "new" else set())
-    found = judged_by(baselines, recent, judged, incidents=incidents, covered=covered_minutes(recent))
-    assert found == whole
+    # As they are kept from one run to the next.
+    stored = TABLES["baselines"].conform(rows_of(baselines, judged.known_ms, "these"))
+    kept = baselines_in(stored)
+    minutes, covered = MinutesTable.of(recent), covered_minutes(recent)
+    for usual in (baselines, kept):
+        assert judged_by(usual, minutes, judged, incidents=incidents, covered=covered) == whole
+    # NaN, which equals nothing, is written as such.
+    assert repr(rows_of(kept, judged.known_ms, "these").to_pylist()) == repr(stored.to_pylist())
+    found = whole
     assert found
 
 
