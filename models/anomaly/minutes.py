@@ -100,7 +100,7 @@ class MinuteRows:
 
 
 class MinutesTable:
-    """Minutes of many subscription partitions. What is added is held as arrays, some 50 bytes a minute where rows take some hundred."""
+    """Minutes of many subscription partitions. What is added becomes arrays, some 50 bytes a minute where rows take some hundred."""
 
     def __init__(self) -> None:
         self._keys: dict[SubscriptionKey, int] = {}

@@ -12,7 +12,7 @@ from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.core.errors import InputError
 from throttlescope.ingest.lake import Lake
 from throttlescope.ingest.spark.task_executor import InProcessExecutor, SparkPoolExecutor
-from throttlescope.models.anomaly import apply, shares
+from throttlescope.models.anomaly import apply, kept, shares
 from throttlescope.models.anomaly.apply import build_anomalies, find_anomalies
 from throttlescope.models.anomaly.subscription import baselines_of
 
@@ -169,7 +169,7 @@ def test_baselines_of_a_day_are_computed_once(growing, lake, monkeypatch, share_
     monkeypatch.setattr(shares, "SHARE_ROWS", share_rows)
     small, rest = growing
     read: list[int] = []
-    monkeypatch.setattr(apply, "baselines_of", lambda *a, **more: read.append(1) or baselines_of(*a, **more))
+    monkeypatch.setattr(kept, "baselines_of", lambda *a, **more: read.append(1) or baselines_of(*a, **more))
     day = (minute_ms(TODAY), minute_ms(TODAY, 300))
     weeks = apply.rows_to_read(small, ["prod"], *day)
     build_anomalies(InProcessExecutor(), small, ["prod"], *day, "first")
