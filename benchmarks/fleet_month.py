@@ -32,7 +32,7 @@ from throttlescope.ingest.lake import Lake
 
 FOLDER = Path(".bench/fleet_month")
 WIDE, LONG = (1_000, 10_000, 100_000), 200
-DAYS, PROBED_DAYS, PROBED_HOURS, FILLED_HOURS = 30, (0, 7, 14, 21, 29), 2, 8
+DAYS, PROBED_DAYS, PROBED_HOURS, FILLED_HOURS = 30, (0, 7, 14, 21, 29), 3, 8
 ILL_IN_100, ILL_HOURS_A_DAY = 2, 3
 _LONGEST_S = 3 * 3600
 
@@ -132,20 +132,21 @@ def table_wide(found: dict[str, dict]) -> str:
 
 
 def table_long(found: dict[str, dict], subscriptions: int) -> str:
-    """By the age of the lake: the probed hours of each day, and the steps that take most of them."""
-    days: dict[int, list[dict]] = {}
+    """By the age of the lake: the first hour of each probed day, which computes its baselines, and the median of the other ones; and the steps."""
+    days: dict[tuple[int, str], list[dict]] = {}
     for name, one in found.items():
         if name.startswith(f"long {subscriptions} day ") and name.split()[4] == "hour":
-            days.setdefault(int(name.split()[3]), []).append(one)
+            day, hour = int(name.split()[3]), int(name.split()[5])
+            days.setdefault((day, "others" if hour else "first"), []).append(one)
     steps = sorted({step for ones in days.values() for one in ones for step in one["steps_s"]})
     lines = [
-        f"| day | an hour, s | processor s | {' | '.join(steps)} | driver |",
-        "|---" * (len(steps) + 4) + "|",
+        f"| day | hour | an hour, s | processor s | {' | '.join(steps)} | driver |",
+        "|---" * (len(steps) + 5) + "|",
     ]
-    for day, ones in sorted(days.items()):
+    for (day, hour), ones in sorted(days.items()):
         middle = [f"{statistics.median(one['steps_s'].get(step, 0.0) for one in ones):.1f}" for step in steps]
         lines.append(
-            f"| {day} | {statistics.median(one['work_s'] for one in ones):.1f} | {statistics.median(one['cpu_s'] for one in ones):.1f} | "
+            f"| {day} | {hour} | {statistics.median(one['work_s'] for one in ones):.1f} | {statistics.median(one['cpu_s'] for one in ones):.1f} | "
             f"{' | '.join(middle)} | {max(one['peak_mb'].get('process', 0) for one in ones):.0f} MB |"
         )
     return "\n".join(lines)
