@@ -18,8 +18,8 @@ from throttlescope.ingest.lake import DataFile, read_files
 SHARE_ROWS = 3_000_000
 #: So many shares for each core, that one which takes longer leaves time for the others.
 _PER_CORE = 4
-#: Minutes of an hour whose names are looked at.
-_LOOKED_AT = 10
+#: Minutes of an hour whose names are looked at: all subscriptions of a moment are enough to cut them into shares.
+_LOOKED_AT = 2
 
 #: A topic and a subscription.
 Name = tuple[str, str]

@@ -7,6 +7,7 @@ processes of their own, so what they read is not counted.
 from __future__ import annotations
 
 import contextlib
+import pickle
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -133,11 +134,27 @@ def _counted(answer: Any, found: Read, asker: str) -> Any:
     elif isinstance(answer, pa.RecordBatchReader):
         stream = _stream(answer, found, asker)
         return pa.RecordBatchReader.from_batches(answer.schema, stream)
+    elif isinstance(answer, list):
+        found.add(asker, sum(_rows(row) for row in answer), sum(_bytes(row) for row in answer))
     elif hasattr(answer, "__len__"):
-        found.add(asker, len(answer), 8 * sum(len(row) for row in answer) if isinstance(answer, list) else 0)
+        found.add(asker, len(answer), 0)
     else:
         return _stream(answer, found, asker)
     return answer
+
+
+def _rows(row: Any) -> int:
+    """A row of Spark is one; the result of a call in a task is all that it holds."""
+    packed = getattr(row, "result", None)
+    return _items(pickle.loads(packed)) if isinstance(packed, bytes) else 1  # noqa: S301 - of our own task
+
+
+def _items(value: Any) -> int:
+    return sum(_items(one) for one in value) if isinstance(value, list | tuple | set) else 1
+
+
+def _bytes(row: Any) -> int:
+    return sum(len(value) if isinstance(value, bytes) else 8 for value in row)
 
 
 def _stream(parts: Any, found: Read, asker: str) -> Iterator[Any]:

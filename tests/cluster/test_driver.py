@@ -33,9 +33,10 @@ ALLOWED = {
     ("diagnose", "throttlescope.models.diagnosis.latest"): Allowed(
         "a day's verdicts, some topics at a time: at most three million rows are held", 1_200
     ),
-    ("diagnose", "throttlescope.models.anomaly.apply"): Allowed(
+    ("diagnose", "throttlescope.ingest.spark.task_executor"): Allowed(
         "a row that says that it is being learned, until a subscription has been seen for two weeks", 380
     ),
+    ("diagnose", "throttlescope.models.anomaly.shares"): Allowed("names of a moment, to cut them into shares", 380),
     ("review", "throttlescope.transforms.promql.blocks"): Allowed(
         "files of samples in which topics are of which a forecast was stored, and so their neighbours by shard", 3_200
     ),
@@ -105,6 +106,7 @@ def test_diagnosis_driver_data_ignores_fleet_size(tmp_path, spark, monkeypatch):
     """What the driver reads grows with the faults, not with the fleet."""
     monkeypatch.setattr("throttlescope.app.pipeline.spark_session.IN_PROCESS_MINUTES", -1)
     monkeypatch.setattr("throttlescope.app.pipeline.results.IN_PROCESS_ROWS", -1)
+    monkeypatch.setattr("throttlescope.app.pipeline.results.COMPARED_IN_PROCESS", -1)
     monkeypatch.setattr("throttlescope.app.pipeline.incremental.lake_view._AT_ONCE_ROWS", -1)
     check(*of_two_fleets(tmp_path, ("diagnose",)), but=GATES)
 
