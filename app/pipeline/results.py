@@ -80,7 +80,7 @@ def make_episodes(
     states: Counter[str] = Counter()
     results.incidents = 0
     for clusters, start_ms, end_ms in todo:
-        executor = _executor(spark, lake, clusters, start_ms - BEFORE_MS - DAY_MS, end_ms, note)
+        executor = executor_for_signals(spark, lake, clusters, start_ms - BEFORE_MS - DAY_MS, end_ms, note)
         build_episodes(executor, lake, clusters, start_ms, end_ms, run_id)
     for clusters, start_ms, end_ms in groups:
         states.update(dict(_touching(lake, "episodes", "state, count(*)", clusters, start_ms, end_ms)))
@@ -104,7 +104,7 @@ def make_counterfactuals(
 
     answered = CounterfactualCounts()
     for clusters, start_ms, end_ms in groups:
-        executor = _executor(spark, lake, clusters, start_ms, end_ms, note)
+        executor = executor_for_signals(spark, lake, clusters, start_ms, end_ms, note)
         answered += build_counterfactuals(executor, lake, clusters, start_ms, end_ms, run_id)
     results.counterfactuals = {"asked": answered.needed, "failed": answered.failed}
     note(answered.words)
@@ -159,7 +159,7 @@ def make_forecasts(
 
     results.forecasts = 0
     for clusters, start_ms, end_ms in todo:
-        executor = _executor(spark, lake, clusters, start_ms - LOOK_BACK_MS, end_ms, note)
+        executor = executor_for_signals(spark, lake, clusters, start_ms - LOOK_BACK_MS, end_ms, note)
         build_forecasts(executor, lake, clusters, start_ms, end_ms, run_id, every_ms=every_ms)
     for clusters, start_ms, end_ms in groups:
         inside = {"made_at_ms": (block_start(start_ms), block_start(end_ms - 1) + BLOCK_MS - 1)}
@@ -179,15 +179,13 @@ def make_anomalies(
     note: Note,
 ) -> None:
     """Compare with the weeks before, each cluster's in its own time zone."""
-    from throttlescope.models.anomaly.apply import build_anomalies, rows_to_read
+    from throttlescope.models.anomaly.apply import build_anomalies
 
     states: Counter[str] = Counter()
     until_ms: list[int] = []
     for clusters, start_ms, end_ms in todo:
         for zone, mine in _by_zone(clusters, settings).items():
-            rows = rows_to_read(lake, mine, start_ms, end_ms, zone=zone)
-            session = spark.session_for(rows, COMPARED_WITHOUT_SPARK, note=note)
-            executor = executor_for(session, rows, COMPARED_IN_PROCESS)
+            executor = executor_to_compare(spark, lake, mine, start_ms, end_ms, zone, note)
             build_anomalies(executor, lake, mine, start_ms, end_ms, run_id, zone=zone)
     for clusters, start_ms, end_ms in groups:
         counts = "state, count(*), min(learning_until_ms)"
@@ -222,7 +220,7 @@ def _by_zone(clusters: Iterable[str], settings: Settings) -> dict[str, list[str]
     return zones
 
 
-def _executor(
+def executor_for_signals(
     spark: SparkIfNeeded, lake: Lake, clusters: Sequence[str], start_ms: int, end_ms: int, note: Note
 ) -> TaskExecutor:
     """The executor for a step that reads the signals of a range."""
@@ -231,6 +229,23 @@ def _executor(
     )
     rows = sum(file.rows for file in files)
     return executor_for(spark.session_for(rows, ROWS_WITHOUT_SPARK, note=note), rows, IN_PROCESS_ROWS)
+
+
+def executor_to_compare(
+    spark: SparkIfNeeded,
+    lake: Lake,
+    clusters: Sequence[str],
+    start_ms: int,
+    end_ms: int,
+    zone: str,
+    note: Note,
+) -> TaskExecutor:
+    """The executor for a comparison of a range with the weeks before."""
+    from throttlescope.models.anomaly.apply import rows_to_read
+
+    rows = rows_to_read(lake, clusters, start_ms, end_ms, zone=zone)
+    session = spark.session_for(rows, COMPARED_WITHOUT_SPARK, note=note)
+    return executor_for(session, rows, COMPARED_IN_PROCESS)
 
 
 def _touching(

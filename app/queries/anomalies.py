@@ -59,7 +59,7 @@ def select_anomalies(
     progress: Progress = SILENT,
     debug: bool = False,
 ) -> AnomalyRows:
-    """Judge here, judge and ``store`` on Spark, or read what is ``stored``.
+    """Judge here, judge and ``store``, or read what is ``stored``.
 
     Raises
     ------
@@ -99,27 +99,27 @@ def judge_anomalies(lake: Lake, wanted: AnomalyFilter, *, progress: Progress = S
 def store_anomalies(
     lake: Lake, wanted: AnomalyFilter, settings: Settings, *, progress: Progress = SILENT, debug: bool = False
 ) -> AnomalyRows:
-    """Judge whole clusters on Spark and write them; the rows are then read back.
+    """Judge whole clusters, on Spark where they are large, and write them; the rows are then read back.
 
     Raises
     ------
     InputError
         There are no signals, no such cluster or no such zone.
     """
-    from throttlescope.app.pipeline.spark_session import start_spark
-    from throttlescope.ingest.spark.task_executor import SparkPoolExecutor
+    from throttlescope.app.pipeline.results import executor_to_compare
+    from throttlescope.app.pipeline.spark_session import SparkIfNeeded
     from throttlescope.models.anomaly.apply import build_anomalies
     from throttlescope.models.anomaly.calendar import zone_of
 
     zone_of(wanted.zone)
     start_ms, end_ms = _range(lake, wanted)
-    clusters = {file.partition["cluster"] for file in lake.files("signals")}
+    clusters = sorted({file.partition["cluster"] for file in lake.files("signals")})
     if wanted.cluster is not None:
-        clusters = {wanted.cluster}
-    progress.expect(2)
-    with progress.step("Starting Spark"):
-        executor = SparkPoolExecutor(start_spark(settings, debug=debug))
+        clusters = [wanted.cluster]
+    spark = SparkIfNeeded(settings, debug=debug)
+    progress.expect(1)
     with progress.step(sentence("steps.anomalies.compare")):
+        executor = executor_to_compare(spark, lake, clusters, start_ms, end_ms, wanted.zone, progress.note)
         written = build_anomalies(
             executor, lake, clusters, start_ms, end_ms, f"anomalies-{uuid.uuid4()}", zone=wanted.zone
         )

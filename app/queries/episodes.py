@@ -141,16 +141,17 @@ def read_rollups(lake: Lake, wanted: EpisodeFilter, by: str) -> list[dict[str, A
 def store_episodes(
     lake: Lake, wanted: EpisodeFilter, settings: Settings, *, progress: Progress = SILENT, debug: bool = False
 ) -> None:
-    """Judge whole clusters on Spark and write ``episodes``, with what each cause's removal would have drained, and ``incidents``.
+    """Judge whole clusters, on Spark where they are large, and write ``episodes``, with what each cause's removal would have drained, and ``incidents``.
 
     Raises
     ------
     InputError
         There are no signals of them, or one subscription was selected.
     """
-    from throttlescope.app.pipeline.spark_session import start_spark
-    from throttlescope.ingest.spark.task_executor import SparkPoolExecutor
+    from throttlescope.app.pipeline.results import executor_for_signals
+    from throttlescope.app.pipeline.spark_session import SparkIfNeeded
     from throttlescope.models.episodes.apply import build_episodes
+    from throttlescope.models.episodes.find import BEFORE_MS
     from throttlescope.models.episodes.levers.apply import CounterfactualCounts, build_counterfactuals
 
     if wanted.subscription is not None:
@@ -171,23 +172,27 @@ def store_episodes(
         low, high = file.minimum["minute_ms"], file.maximum["minute_ms"] + MINUTE_MS
         first, last = spans.get(file.partition["cluster"], (low, high))
         spans[file.partition["cluster"]] = (min(first, low), max(last, high))
-    progress.expect(3)
-    with progress.step("Starting Spark"):
-        executor = SparkPoolExecutor(start_spark(settings, debug=debug))
     ranges = []
     for cluster, (low, high) in sorted(spans.items()):
         start_ms = low if wanted.start_ms is None else max(wanted.start_ms, low)
         end_ms = high if wanted.end_ms is None else min(wanted.end_ms, high)
         if start_ms < end_ms:
             ranges.append((cluster, start_ms, end_ms))
+    spark = SparkIfNeeded(settings, debug=debug)
+    progress.expect(2)
     with progress.step("Following backlogs") as step:
-        written = sum(build_episodes(executor, lake, [cluster], *span, run_id) for cluster, *span in ranges)
+        written = 0
+        for cluster, start_ms, end_ms in ranges:
+            executor = executor_for_signals(
+                spark, lake, [cluster], start_ms - BEFORE_MS - DAY_MS, end_ms, step.note
+            )
+            written += build_episodes(executor, lake, [cluster], start_ms, end_ms, run_id)
         step.note(f"{written} episodes written")
     with progress.step(sentence("steps.episodes.replay")) as step:
-        answered = sum(
-            (build_counterfactuals(executor, lake, [cluster], *span, run_id) for cluster, *span in ranges),
-            CounterfactualCounts(),
-        )
+        answered = CounterfactualCounts()
+        for cluster, start_ms, end_ms in ranges:
+            executor = executor_for_signals(spark, lake, [cluster], start_ms, end_ms, step.note)
+            answered += build_counterfactuals(executor, lake, [cluster], start_ms, end_ms, run_id)
         step.note(answered.words)
 
 

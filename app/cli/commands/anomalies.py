@@ -51,7 +51,7 @@ def anomalies(
         bool,
         typer.Option(
             "--store",
-            help="Compute the anomalies of the whole lake, or of one --cluster, on Spark and store them in the lake.",
+            help="Compute the anomalies of the whole lake, or of one --cluster, and store them in the lake.",
         ),
     ] = False,
     stored: Annotated[

@@ -61,7 +61,7 @@ def episodes(
         bool,
         typer.Option(
             "--store",
-            help="First compute the episodes of the lake, or of one --cluster, on Spark and store them.",
+            help="First compute the episodes of the lake, or of one --cluster, and store them.",
         ),
     ] = False,
     master: Master = None,
