@@ -62,6 +62,8 @@ BASELINES = Table(
         Column(
             "inputs", pa.string(), "fingerprint of what it was computed from: files, weeks, time zone, rules"
         ),
+        Column("share", pa.int32(), "number of the share in which it was computed"),
+        Column("shares", pa.int32(), "how many shares there were: without one of them none holds"),
         *_HISTORY,
         *_LEVELS,
         *_GAPS,

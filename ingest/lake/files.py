@@ -21,7 +21,7 @@ from throttlescope.ingest.lake.open_storage import storage_of
 
 # Rows are sorted by key, so that a reader of one subscription decodes one of these groups of a file and not all of it. Smaller
 # ones cost more to name, in every file that is opened, than they save.
-_GROUP_ROWS = 20_000
+GROUP_ROWS = 20_000
 
 # Samples are long lists of numbers. In a small file times are packed differences. Values stay plain under zstd: on the shipped
 # recordings 5 % smaller than as split bytes (BYTE_STREAM_SPLIT) and 6 % smaller than as a dictionary, because most repeat or count.
@@ -129,7 +129,7 @@ def write_data_file(root: str, table_name: str, rows: pa.Table) -> NewFile:
         partition[name] = str(values[0])
     sink = pa.BufferOutputStream()
     options = _parquet_options(table_name, rows.num_rows >= _MANY_ROWS)
-    pq.write_table(rows, sink, row_group_size=_GROUP_ROWS, **options)
+    pq.write_table(rows, sink, row_group_size=GROUP_ROWS, **options)
     content = sink.getvalue()
     digest = xxhash.xxh3_128_hexdigest(content)
     relative_path = f"data/{digest[:2]}/{digest}.parquet"

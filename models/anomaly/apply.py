@@ -17,26 +17,25 @@ import pyarrow.compute as pc
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.core.errors import InputError
 from throttlescope.ingest.core.times import DAY_MS, dates_of
-from throttlescope.ingest.lake import DataFile, read_files
+from throttlescope.ingest.lake import DataFile
 from throttlescope.ingest.spark.task_executor import TaskExecutor
 from throttlescope.models.anomaly import verdicts as diagnosis
 from throttlescope.models.anomaly.grouping import grouped, topics_judged
-from throttlescope.models.anomaly.kept import BaselineWeeks
-from throttlescope.models.anomaly.minutes import MinutesTable
-from throttlescope.models.anomaly.read import (
+from throttlescope.models.anomaly.kept_baselines import BaselineWeeks, KeptBaselines
+from throttlescope.models.anomaly.lake_rows import (
     SCRAPED,
     SIGNALS,
     Covered,
-    Place,
+    ServedTopic,
     files_of,
     minutes_covered,
-    places_of,
     signals_of_share,
+    topics_served,
     verdicts_of_share,
 )
+from throttlescope.models.anomaly.minutes import MinutesTable
+from throttlescope.models.anomaly.name_ranges import NameRange, shares_of
 from throttlescope.models.anomaly.rules import RULES, AnomalyRules
-from throttlescope.models.anomaly.shares import NameRange, shares_of
-from throttlescope.models.anomaly.stored import baselines_in
 from throttlescope.models.anomaly.subscription import Range, anomalies_of, covered_minutes, judged_by
 
 if TYPE_CHECKING:
@@ -78,13 +77,13 @@ def build_anomalies(
     """
     clusters = sorted(set(clusters))
     judged = _judged_range(start_ms, end_ms, zone, rules)
-    baselines: list[DataFile] = []
+    baselines: dict[str, KeptBaselines] = {}
     for cluster in clusters:
         weeks = BaselineWeeks.of(lake, cluster, judged)
-        baselines += weeks.kept(lake) or weeks.computed(executor, lake, run_id)
-    found, places = _found(executor, lake, clusters, judged, baselines)
+        baselines[cluster] = weeks.kept(lake) or weeks.computed(executor, lake, run_id)
+    found, topics = _found(executor, lake, baselines, judged)
     found = [row for row in found if row["start_ms"] >= judged.start_ms]
-    return _write(lake, grouped(found, topics_judged(places)), clusters, judged.start_ms, end_ms, run_id)
+    return _write(lake, grouped(found, topics_judged(topics)), clusters, judged.start_ms, end_ms, run_id)
 
 
 def rows_to_read(
@@ -97,11 +96,12 @@ def rows_to_read(
     rules: AnomalyRules = RULES,
 ) -> int:
     """Rows of ``signals`` that :func:`build_anomalies` would read: those of the weeks before only where no baselines are kept."""
+    clusters = sorted(set(clusters))
     judged = _judged_range(start_ms, end_ms, zone, rules)
     files = files_of(lake, "signals", clusters, judged.read_ms, end_ms)
-    for cluster in set(clusters):
+    for cluster in clusters:
         weeks = BaselineWeeks.of(lake, cluster, judged)
-        if not weeks.kept(lake):
+        if weeks.kept(lake) is None:
             files += weeks.signals
     return sum(file.rows for file in files)
 
@@ -111,43 +111,40 @@ def _judged_range(start_ms: int, end_ms: int, zone: str, rules: AnomalyRules) ->
 
 
 def _found(
-    executor: TaskExecutor, lake: Lake, clusters: list[str], judged: Range, baselines: list[DataFile]
-) -> tuple[list[dict[str, Any]], set[Place]]:
-    """Rows of ``anomalies``, not grouped yet, and the places that were judged."""
+    executor: TaskExecutor, lake: Lake, baselines: dict[str, KeptBaselines], judged: Range
+) -> tuple[list[dict[str, Any]], set[ServedTopic]]:
+    """Rows of ``anomalies`` of some clusters, not grouped yet, and the topics that were judged."""
     signals, verdicts = (
-        files_of(lake, table, clusters, judged.read_ms, judged.end_ms) for table in ("signals", "verdicts")
+        files_of(lake, table, baselines, judged.read_ms, judged.end_ms) for table in ("signals", "verdicts")
     )
     covered = minutes_covered(executor, signals, judged.read_ms, judged.end_ms)
     judge = partial(_judge_share, signals, verdicts, baselines, covered, judged)
     found: list[dict[str, Any]] = []
-    places: set[Place] = set()
+    topics: set[ServedTopic] = set()
     for rows, there in executor.map(judge, shares_of(signals, executor.parallelism)):
         found += rows
-        places |= there
-    return found, places
+        topics |= there
+    return found, topics
 
 
 def _judge_share(
     signals: list[DataFile],
     verdicts: list[DataFile],
-    baselines: list[DataFile],
+    baselines: dict[str, KeptBaselines],
     covered: Covered,
     judged: Range,
     share: NameRange,
-) -> tuple[list[dict[str, Any]], set[Place]]:
-    """:func:`_found` of a share."""
-    table, places = MinutesTable(), set()
+) -> tuple[list[dict[str, Any]], set[ServedTopic]]:
+    """Judge the subscription partitions of a share: those that have minutes, and those that have baselines, which may be silent."""
+    table, topics = MinutesTable(), set()
     for rows in signals_of_share(signals, share, judged.read_ms, judged.end_ms):
         table.add(rows)
-        recent = rows.filter(pc.greater_equal(rows.column("minute_ms"), judged.start_ms))
-        places |= places_of(recent)
-    # Subscriptions that have no row any longer have baselines: they may have fallen silent.
-    mine = [file for file in baselines if share.is_in(file)]
-    usual = baselines_in(read_files("baselines", mine, where=share.where))
+        topics |= topics_served(rows, judged.start_ms)
+    usual = baselines[share.cluster].of_share(share)
     said = verdicts_of_share(verdicts, share)
     incidents = diagnosis.incident_windows(said)
     found = judged_by(usual, table, judged, incidents=incidents, covered=covered)
-    return diagnosis.with_verdicts(found, said), places
+    return diagnosis.with_verdicts(found, said), topics
 
 
 def find_anomalies(
@@ -213,9 +210,9 @@ def find_anomalies(
     verdicts = lake.read("verdicts", columns=list(diagnosis.COLUMNS), where=window, partition=partitions)
     incidents = diagnosis.incident_windows(verdicts)
     found = anomalies_of(signals, judged, incidents=incidents, covered=covered)
-    places = places_of(signals.filter(pc.greater_equal(signals.column("minute_ms"), start_ms)))
+    topics = topics_served(signals, start_ms)
     # With a selector the others are not known, and so not how many would be many.
-    return grouped(diagnosis.with_verdicts(found, verdicts), topics_judged(places) if topic is None else None)
+    return grouped(diagnosis.with_verdicts(found, verdicts), topics_judged(topics) if topic is None else None)
 
 
 def _write(

@@ -148,11 +148,11 @@ class _Groups:
         self._above[max(one, other)] = min(one, other)
 
 
-def topics_judged(places: Set[tuple[str, str, str | None]]) -> Counter[tuple[str, str | None]]:
+def topics_judged(topics: Set[tuple[str, str, str | None]]) -> Counter[tuple[str, str | None]]:
     """How many topics each broker and each cluster has, from (cluster, topic, broker)."""
     found: Counter[tuple[str, str | None]] = Counter()
     seen: set[tuple[str, str]] = set()
-    for cluster, topic, broker in places:
+    for cluster, topic, broker in topics:
         if broker is not None:
             found[cluster, broker] += 1
         if (cluster, topic) not in seen:

@@ -37,11 +37,11 @@ def with_verdicts(rows: Iterable[dict[str, Any]], verdicts: pa.Table) -> list[di
     moments = {row["worst_ms"] for row in rows if row["worst_ms"] is not None}
     if not moments or not verdicts.num_rows:
         return rows
+    topics = pa.array({row["topic"] for row in rows if row["worst_ms"] is not None})
     near = verdicts.filter(
-        pc.and_(
-            pc.less_equal(verdicts.column("window_start_ms"), max(moments)),
-            pc.greater(verdicts.column("window_end_ms"), min(moments)),
-        )
+        (pc.field("window_start_ms") <= max(moments))
+        & (pc.field("window_end_ms") > min(moments))
+        & pc.field("topic").isin(topics)
     )
     by_key: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
     for row in near.sort_by("window_start_ms").select(COLUMNS).to_pylist():

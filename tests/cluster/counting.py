@@ -144,7 +144,7 @@ def _counted(answer: Any, found: Read, asker: str) -> Any:
 
 
 def _rows(row: Any) -> int:
-    """A row of Spark is one; the result of a call in a task is all that it holds."""
+    """A row of Spark is one; the result of a call in a task is as many as there are rows and names in its lists."""
     packed = getattr(row, "result", None)
     return _items(pickle.loads(packed)) if isinstance(packed, bytes) else 1  # noqa: S301 - of our own task
 

@@ -36,7 +36,9 @@ ALLOWED = {
     ("diagnose", "throttlescope.ingest.spark.task_executor"): Allowed(
         "a row that says that it is being learned, until a subscription has been seen for two weeks", 380
     ),
-    ("diagnose", "throttlescope.models.anomaly.shares"): Allowed("names of a moment, to cut them into shares", 380),
+    ("diagnose", "throttlescope.models.anomaly.name_ranges"): Allowed("names of a moment, to cut them into shares", 380),
+    ("anomalies", "throttlescope.ingest.spark.task_executor"): Allowed("the same rows", 380),
+    ("anomalies", "throttlescope.models.anomaly.name_ranges"): Allowed("the same names", 380),
     ("review", "throttlescope.transforms.promql.blocks"): Allowed(
         "files of samples in which topics are of which a forecast was stored, and so their neighbours by shard", 3_200
     ),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
@@ -10,10 +12,11 @@ from tests.models.anomaly.lakes import Subscription, fill, minute_ms, signals, v
 from tests.models.anomaly.traffic import DAY
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.core.errors import InputError
-from throttlescope.ingest.lake import Lake
+from throttlescope.ingest.lake import Lake, read_files, write_data_file
 from throttlescope.ingest.spark.task_executor import InProcessExecutor, SparkPoolExecutor
-from throttlescope.models.anomaly import apply, kept, shares
+from throttlescope.models.anomaly import apply, kept_baselines, name_ranges
 from throttlescope.models.anomaly.apply import build_anomalies, find_anomalies
+from throttlescope.models.anomaly.rules import RULES
 from throttlescope.models.anomaly.subscription import baselines_of
 
 # History from day 0 on: what is rewritten begins two days before the requested day, and is judged from two before that.
@@ -154,7 +157,7 @@ def test_an_empty_lake_has_no_anomalies(spark, tmp_path):
 
 @pytest.fixture
 def growing(tmp_path, made):
-    """A lake with the history of two subscriptions and the first hours of a day, and the rest of that day."""
+    """A lake with the history of three subscriptions and the first hours of a day, and the rest of that day."""
     rows = signals(*made)
     starts_ms = rows.column("minute_ms").to_numpy()
     lake = Lake(tmp_path / "lake")
@@ -162,55 +165,147 @@ def growing(tmp_path, made):
     return lake, rows.filter(pa.array(starts_ms >= minute_ms(TODAY, 300)))
 
 
-@pytest.mark.parametrize("share_rows", [shares.SHARE_ROWS, 20_000])
+@pytest.fixture
+def computed(monkeypatch):
+    """How many subscription partitions got new baselines, call by call."""
+    found: list[int] = []
+
+    def counted(*given, **more):
+        baselines = baselines_of(*given, **more)
+        found.append(len(baselines))
+        return baselines
+
+    monkeypatch.setattr(kept_baselines, "baselines_of", counted)
+    return found
+
+
+def of_hour(lake, minute, **more):
+    """A run over some minutes of today, in this process."""
+    start_ms = minute_ms(TODAY, minute)
+    return build_anomalies(InProcessExecutor(), lake, ["prod"], start_ms, start_ms + 3_600_000, "run", **more)
+
+
+@pytest.mark.parametrize("share_rows", [name_ranges.SHARE_ROWS, 20_000])
 @pytest.mark.long
-def test_baselines_of_a_day_are_computed_once(growing, lake, monkeypatch, share_rows):
+def test_baselines_of_a_day_are_computed_once(growing, lake, computed, monkeypatch, share_rows):
     """Later runs of the day read the judged days alone, and find what they find with everything."""
-    monkeypatch.setattr(shares, "SHARE_ROWS", share_rows)
+    monkeypatch.setattr(name_ranges, "SHARE_ROWS", share_rows)
     small, rest = growing
-    read: list[int] = []
-    monkeypatch.setattr(kept, "baselines_of", lambda *a, **more: read.append(1) or baselines_of(*a, **more))
     day = (minute_ms(TODAY), minute_ms(TODAY, 300))
     weeks = apply.rows_to_read(small, ["prod"], *day)
     build_anomalies(InProcessExecutor(), small, ["prod"], *day, "first")
     # One share, or one for each subscription.
-    assert len(read) == (1 if share_rows > 20_000 else 3)
+    assert computed == ([3] if share_rows > 20_000 else [1, 1, 1])
     assert apply.rows_to_read(small, ["prod"], *day) < weeks / 3
     version = small.version("baselines")
     fill(small, "signals", rest)
     fill(small, "verdicts", lake.read("verdicts", where=pc.field("window_start_ms") >= minute_ms(TODAY)))
-    read.clear()
+    computed.clear()
     day = (minute_ms(TODAY), minute_ms(TODAY + 1))
     build_anomalies(InProcessExecutor(), small, ["prod"], *day, "second")
-    assert not read
+    assert not computed
     assert small.version("baselines") == version
     here = find_anomalies(small, minute_ms(TODAY - 2), minute_ms(TODAY + 1))
     assert [{name: row[name] for name in stored(small)[0]} for row in in_order(here)] == stored(small)
     assert here
 
 
-@pytest.mark.long
-def test_baselines_are_computed_again_where_they_do_not_hold(growing):
-    """Other files of the weeks before, another time zone or another day; only the newest ones stay."""
-    lake, rest = growing
-    day = (minute_ms(TODAY), minute_ms(TODAY, 300))
+def late_minutes(lake):
+    """Samples of an earlier day that come only now: the file of that day gets other rows."""
+    day = [file for file in lake.files("signals") if file.minimum["minute_ms"] == minute_ms(TODAY - 6)]
+    rows = read_files("signals", day).slice(1)
+    lake.commit("signals", [write_data_file(lake.root, "signals", rows)], day, run_id="late")
 
-    def files():
-        return {file.relative_path for file in lake.files("baselines")}
 
-    build_anomalies(InProcessExecutor(), lake, ["prod"], *day, "first")
-    first = files()
-    build_anomalies(InProcessExecutor(), lake, ["prod"], *day, "zone", zone="Europe/Berlin")
-    assert not first & files()
-    billing = Subscription("billing", days=TODAY + 1)
-    said = verdicts(billing, minute_ms(TODAY - 8, 600), minute_ms(TODAY - 8, 660), "throttled", "topic.msg")
-    fill(lake, "verdicts", said)
-    build_anomalies(InProcessExecutor(), lake, ["prod"], *day, "masked")
-    masked = files()
-    assert not first & masked
-    fill(lake, "signals", rest)
-    build_anomalies(
-        InProcessExecutor(), lake, ["prod"], minute_ms(TODAY + 1), minute_ms(TODAY + 1, 1), "next day"
+def late_incident(lake):
+    said = verdicts(
+        Subscription("billing"),
+        minute_ms(TODAY - 8, 600),
+        minute_ms(TODAY - 8, 660),
+        "throttled",
+        "topic.msg",
     )
-    assert len(files()) == 1
-    assert not masked & files()
+    fill(lake, "verdicts", said)
+
+
+def lost_share(lake):
+    """As a repair does it with a damaged file."""
+    lake.commit("baselines", [], lake.files("baselines")[:1], run_id="repair")
+
+
+def damaged_share(lake):
+    for file in lake.files("baselines")[:1]:
+        Path(file.path).write_bytes(b"no Parquet")
+
+
+def missing_share(lake):
+    for file in lake.files("baselines")[:1]:
+        Path(file.path).unlink()
+
+
+def other_inputs_in_one_file(lake):
+    """Two runs that began together may both have written, and a compaction makes one file of theirs."""
+    files = lake.files("baselines")
+    rows = read_files("baselines", files)
+    inputs = rows.schema.get_field_index("inputs")
+    others = ["0" * 32, "f" * 32]
+    foreign = [
+        rows.set_column(inputs, rows.schema.field(inputs), pa.array([one] * rows.num_rows)) for one in others
+    ]
+    merged = [write_data_file(lake.root, "baselines", pa.concat_tables(foreign))]
+    lake.commit("baselines", merged, files, run_id="compact")
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    "change",
+    [late_minutes, late_incident, lost_share, damaged_share, missing_share, other_inputs_in_one_file],
+)
+def test_baselines_that_do_not_hold_are_computed_again(growing, computed, monkeypatch, change):
+    monkeypatch.setattr(name_ranges, "SHARE_ROWS", 20_000)
+    lake, _ = growing
+    of_hour(lake, 0)
+    of_hour(lake, 60)
+    assert computed == [1, 1, 1]
+    change(lake)
+    of_hour(lake, 120)
+    assert computed == [1, 1, 1] * 2
+    of_hour(lake, 180)
+    assert computed == [1, 1, 1] * 2
+
+
+@pytest.mark.long
+def test_baselines_belong_to_a_day_and_a_time_zone(growing, computed):
+    """Only the newest ones stay."""
+    lake, rest = growing
+    of_hour(lake, 0)
+    of_hour(lake, 60, zone="Europe/Berlin")
+    of_hour(lake, 120, zone="Europe/Berlin")
+    assert computed == [3, 3]
+    fill(lake, "signals", rest)
+    of_hour(lake, 1440, zone="Europe/Berlin")
+    assert computed == [3, 3, 3]
+    assert len(lake.files("baselines")) == 1
+    assert set(lake.read("baselines")["known_ms"].to_pylist()) == {minute_ms(TODAY + 1)}
+
+
+@pytest.mark.long
+def test_rows_of_other_inputs_are_not_read(growing):
+    """A file may hold rows of two runs after a compaction."""
+    lake, _ = growing
+    of_hour(lake, 0)
+    judged = apply._judged_range(minute_ms(TODAY), minute_ms(TODAY, 60), "UTC", RULES)
+    weeks = kept_baselines.BaselineWeeks.of(lake, "prod", judged)
+    before = weeks.kept(lake)
+    (share,) = name_ranges.shares_of(weeks.signals, 1)
+    found = before.of_share(share)
+    rows = read_files("baselines", before.files)
+    at = {name: rows.schema.get_field_index(name) for name in ("inputs", "points")}
+    other = rows.set_column(at["inputs"], rows.schema.field("inputs"), pa.array(["f" * 32] * rows.num_rows))
+    none = pa.array([[0] * len(points) for points in rows["points"].to_pylist()], pa.list_(pa.int64()))
+    other = other.set_column(at["points"], rows.schema.field("points"), none)
+    merged = [write_data_file(lake.root, "baselines", pa.concat_tables([rows, other]))]
+    lake.commit("baselines", merged, before.files, run_id="compact")
+    after = weeks.kept(lake)
+    assert after.files != before.files
+    assert repr(after.of_share(share)) == repr(found)

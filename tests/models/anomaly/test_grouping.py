@@ -89,5 +89,5 @@ def test_grouping_does_not_depend_on_order():
 
 def test_topics_are_counted_once_per_broker():
     """And once for the cluster."""
-    places = {("prod", *one) for one in [("a", "b0"), ("a", "b1"), ("b", "b0"), ("b", None)]}
-    assert topics_judged(places) == {("prod", "b0"): 2, ("prod", "b1"): 1, ("prod", None): 2}
+    topics = {("prod", *one) for one in [("a", "b0"), ("a", "b1"), ("b", "b0"), ("b", None)]}
+    assert topics_judged(topics) == {("prod", "b0"): 2, ("prod", "b1"): 1, ("prod", None): 2}

@@ -15,7 +15,7 @@ from throttlescope.ingest.lake import DataFile, read_files
 from throttlescope.ingest.spark.task_executor import TaskExecutor
 from throttlescope.models.anomaly import minutes
 from throttlescope.models.anomaly import verdicts as diagnosis
-from throttlescope.models.anomaly.shares import NameRange
+from throttlescope.models.anomaly.name_ranges import NameRange
 from throttlescope.models.anomaly.subscription import covered_minutes
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ _PIECES = 16
 #: By cluster, starts of the minutes in which anything was scraped, sorted.
 Covered = dict[str, np.ndarray]
 #: Cluster, topic and broker.
-Place = tuple[str, str, str | None]
+ServedTopic = tuple[str, str, str | None]
 
 
 def files_of(
@@ -87,9 +87,9 @@ def _some(files: Sequence[DataFile], pieces: int) -> list[list[DataFile]]:
     return [list(files[at : at + size]) for at in range(0, len(files), size)]
 
 
-def places_of(rows: pa.Table) -> set[Place]:
-    """Where the topics of rows of ``signals`` were served."""
-    distinct = rows.group_by(["cluster", "topic", "broker"]).aggregate([])
-    return set(
-        zip(*(distinct.column(name).to_pylist() for name in ("cluster", "topic", "broker")), strict=True)
-    )
+def topics_served(rows: pa.Table, first_ms: int) -> set[ServedTopic]:
+    """Where the topics of rows of ``signals`` were served from a moment on."""
+    recent = pc.greater_equal(rows.column("minute_ms"), first_ms)
+    names = ["cluster", "topic", "broker"]
+    distinct = rows.select(names).filter(recent).group_by(names).aggregate([])
+    return set(zip(*(distinct.column(name).to_pylist() for name in names), strict=True))

@@ -22,17 +22,9 @@ _SIDES = {1: "up", -1: "down"}
 _OPEN_GAP = ("start", "end", "length", "after_mark", "masked")
 
 
-def rows_of(found: Mapping[SubscriptionKey, Baselines], known_ms: int, inputs: str) -> pa.Table:
-    """Rows of ``baselines``.
-
-    Parameters
-    ----------
-    known_ms : int
-        Midnight of the last judged day.
-    inputs : str
-        Fingerprint of what they were computed from.
-    """
-    said = {"known_ms": known_ms, "inputs": inputs, "date": date_of(known_ms)}
+def rows_of(found: Mapping[SubscriptionKey, Baselines], said: Mapping[str, Any]) -> pa.Table:
+    """Rows of ``baselines``; ``said``: what all of them say of where they came from, with ``known_ms``."""
+    said = dict(said, date=date_of(said["known_ms"]))
     rows = [
         dict(zip(SUBSCRIPTION_KEY_NAMES, key, strict=True)) | {"signal": signal} | said | _values(baseline)
         for key, baselines in found.items()
