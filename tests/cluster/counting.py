@@ -32,7 +32,7 @@ DUCKDB = (
 #: Modules that read for others: whoever calls them asks.
 READERS = (
     "throttlescope.ingest.lake.lake", "throttlescope.ingest.lake.rows", "throttlescope.ingest.lake.parquet",
-    "throttlescope.ingest.lake.duck",
+    "throttlescope.ingest.lake.duck", "throttlescope.ingest.core.retry",
     "throttlescope.ingest.quality.frames",
 )  # fmt: skip
 

@@ -49,7 +49,7 @@ ALLOWED = {
         "times of one metric's samples: a file at a time", 640
     ),
     ("anomalies", "throttlescope.models.anomaly.apply"): Allowed(
-        "the rows that say that it is being learned, and those that they take the place of", 800
+        "the rows that they take the place of", 400
     ),
     ("anomalies", "throttlescope.app.queries.anomalies"): Allowed("the same rows, to print them", 400),
 }  # fmt: skip
