@@ -94,7 +94,7 @@ def _stored(row: dict, unit: str) -> go.Scatter | None:
         },
         mode="markers",
         marker={"color": _STRAYED, "symbol": "line-ew-open", "size": 10},
-        name=sentence("figures.anomaly.baseline_rows"),
+        name=sentence("figures.anomaly.stored"),
         hovertemplate=f"%{{y:.4~s}} {unit}",
     )  # fmt: skip
 

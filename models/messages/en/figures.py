@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 SENTENCES = {
-    "figures.anomaly.baseline_rows": "usual as stored, worst minute",
+    "figures.anomaly.stored": "usual as stored, worst minute",
     "figures.calibration.ideal": "right as often as stated",
     "figures.calibration.hover": "confidence %{{customdata}}: stated %{{x:.2f}}, right %{{y:.3f}}<extra></extra>",
     "figures.events.proves_nothing": "{limiter}: proves nothing",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 SENTENCES = {
-    "figures.anomaly.baseline_rows": "存储的常见值，最严重的一分钟",
+    "figures.anomaly.stored": "存储的常见值，最严重的一分钟",
     "figures.calibration.ideal": "正确率与所述一致",
     "figures.calibration.hover": "置信度 %{{customdata}}：所述 %{{x:.2f}}，正确 %{{y:.3f}}<extra></extra>",
     "figures.events.proves_nothing": "{limiter}：不能证明什么",
