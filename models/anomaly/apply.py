@@ -18,12 +18,11 @@ from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.core.errors import InputError
 from throttlescope.ingest.core.times import DAY_MS, dates_of
 from throttlescope.ingest.lake import DataFile
-from throttlescope.ingest.spark.task_executor import TaskExecutor
+from throttlescope.ingest.spark.task_executor import InProcessExecutor, TaskExecutor
 from throttlescope.models.anomaly import verdicts as diagnosis
 from throttlescope.models.anomaly.grouping import grouped, topics_judged
 from throttlescope.models.anomaly.kept_baselines import BaselineWeeks, KeptBaselines
 from throttlescope.models.anomaly.lake_rows import (
-    SCRAPED,
     SIGNALS,
     Covered,
     ServedTopic,
@@ -36,7 +35,7 @@ from throttlescope.models.anomaly.lake_rows import (
 from throttlescope.models.anomaly.minutes import MinutesTable
 from throttlescope.models.anomaly.name_ranges import NameRange, shares_of
 from throttlescope.models.anomaly.rules import RULES, AnomalyRules
-from throttlescope.models.anomaly.subscription import Range, anomalies_of, covered_minutes, judged_by
+from throttlescope.models.anomaly.subscription import Range, anomalies_of, judged_by
 
 if TYPE_CHECKING:
     from throttlescope.ingest.lake import Lake
@@ -203,9 +202,7 @@ def find_anomalies(
             got=lake.root,
             fix="see throttlescope verdicts for what there is, and bring more with throttlescope run",
         )
-    covered = covered_minutes(
-        lake.read("signals", columns=list(SCRAPED), where=where, partition=partitions, between=span)
-    )
+    covered = minutes_covered(InProcessExecutor(), files, judged.first_ms, end_ms)
     window = (pc.field("window_end_ms") > judged.first_ms) & (pc.field("window_start_ms") < end_ms) & mine
     verdicts = lake.read("verdicts", columns=list(diagnosis.COLUMNS), where=window, partition=partitions)
     incidents = diagnosis.incident_windows(verdicts)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 #: Columns of ``signals`` that are read: to judge, and to know which minutes were scraped.
 SIGNALS = (*SUBSCRIPTION_KEY_NAMES, *minutes.COLUMNS)
-SCRAPED = ("cluster", "minute_ms", "coverage_share")
+_SCRAPED = ("cluster", "minute_ms", "coverage_share")
 _TIMES = {"signals": "minute_ms", "verdicts": "window_start_ms"}
 #: Pieces in which the files of a share are read: what is read is rows for a moment, and arrays from then on.
 _PIECES = 16
@@ -78,7 +78,7 @@ def minutes_covered(executor: TaskExecutor, files: Sequence[DataFile], first_ms:
 
 def _covered_in(first_ms: int, end_ms: int, files: list[DataFile]) -> Covered:
     where = (pc.field("minute_ms") >= first_ms) & (pc.field("minute_ms") < end_ms)
-    return covered_minutes(read_files("signals", files, columns=list(SCRAPED), where=where))
+    return covered_minutes(read_files("signals", files, columns=list(_SCRAPED), where=where))
 
 
 def _some(files: Sequence[DataFile], pieces: int) -> list[list[DataFile]]:

@@ -16,8 +16,7 @@ from throttlescope.ingest.lake import Lake, read_files, write_data_file
 from throttlescope.ingest.spark.task_executor import InProcessExecutor, SparkPoolExecutor
 from throttlescope.models.anomaly import apply, kept_baselines, name_ranges
 from throttlescope.models.anomaly.apply import build_anomalies, find_anomalies
-from throttlescope.models.anomaly.rules import RULES
-from throttlescope.models.anomaly.subscription import baselines_of
+from throttlescope.models.anomaly.subscription import Range, baselines_of
 
 # History from day 0 on: what is rewritten begins two days before the requested day, and is judged from two before that.
 TODAY = 20
@@ -294,7 +293,7 @@ def test_rows_of_other_inputs_are_not_read(growing):
     """A file may hold rows of two runs after a compaction."""
     lake, _ = growing
     of_hour(lake, 0)
-    judged = apply._judged_range(minute_ms(TODAY), minute_ms(TODAY, 60), "UTC", RULES)
+    judged = Range.of(minute_ms(TODAY - apply.REWRITTEN_DAYS), minute_ms(TODAY, 60))
     weeks = kept_baselines.BaselineWeeks.of(lake, "prod", judged)
     before = weeks.kept(lake)
     (share,) = name_ranges.shares_of(weeks.signals, 1)

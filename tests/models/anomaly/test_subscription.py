@@ -244,8 +244,7 @@ def test_baseline_and_judgement_need_no_common_minutes(name):
         if pa.types.is_list(column.type)
     )
     assert repr(rows_of(kept, said).to_pylist()) == repr(stored.to_pylist())
-    found = whole
-    assert found
+    assert whole
 
 
 def test_an_empty_table_has_no_anomalies():
