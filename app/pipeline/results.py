@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from throttlescope.app.pipeline.sources.source import Ingested
-from throttlescope.ingest.core.times import BLOCK_MS, DAY_MS, SECOND_MS, block_start
+from throttlescope.ingest.core.times import BLOCK_MS, SECOND_MS, block_start
 from throttlescope.ingest.lake import Lake
 from throttlescope.ingest.lake.duck import from_table
 from throttlescope.ingest.spark.task_executor import TaskExecutor, executor_for
@@ -74,13 +74,12 @@ def make_episodes(
     note: Note,
 ) -> None:
     """Judge backlogs from start to drain, and those with one limiter or broker in common."""
-    from throttlescope.models.episodes.apply import build_episodes
-    from throttlescope.models.episodes.find import BEFORE_MS
+    from throttlescope.models.episodes.apply import LOOK_BACK_MS, build_episodes
 
     states: Counter[str] = Counter()
     results.incidents = 0
     for clusters, start_ms, end_ms in todo:
-        executor = executor_for_signals(spark, lake, clusters, start_ms - BEFORE_MS - DAY_MS, end_ms, note)
+        executor = executor_for_signals(spark, lake, clusters, start_ms - LOOK_BACK_MS, end_ms, note)
         build_episodes(executor, lake, clusters, start_ms, end_ms, run_id)
     for clusters, start_ms, end_ms in groups:
         states.update(dict(_touching(lake, "episodes", "state, count(*)", clusters, start_ms, end_ms)))

@@ -150,8 +150,7 @@ def store_episodes(
     """
     from throttlescope.app.pipeline.results import executor_for_signals
     from throttlescope.app.pipeline.spark_session import SparkIfNeeded
-    from throttlescope.models.episodes.apply import build_episodes
-    from throttlescope.models.episodes.find import BEFORE_MS
+    from throttlescope.models.episodes.apply import LOOK_BACK_MS, build_episodes
     from throttlescope.models.episodes.levers.apply import CounterfactualCounts, build_counterfactuals
 
     if wanted.subscription is not None:
@@ -184,7 +183,7 @@ def store_episodes(
         written = 0
         for cluster, start_ms, end_ms in ranges:
             executor = executor_for_signals(
-                spark, lake, [cluster], start_ms - BEFORE_MS - DAY_MS, end_ms, step.note
+                spark, lake, [cluster], start_ms - LOOK_BACK_MS, end_ms, step.note
             )
             written += build_episodes(executor, lake, [cluster], start_ms, end_ms, run_id)
         step.note(f"{written} episodes written")

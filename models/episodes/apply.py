@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 
 #: How long after a midnight a run still judges the day before: longer than a change of cause or a change point needs.
 SETTLED_MS = 2 * BLOCK_MS
+#: So long before a range its signals are read, unless an episode is open: to the midnight before it, and what lies before that.
+LOOK_BACK_MS = DAY_MS + BEFORE_MS
 #: How often incidents are recomputed because another run wrote episodes; that run computes them too, afterwards.
 _ATTEMPTS = 10
 
