@@ -10,10 +10,13 @@ import pyarrow.compute as pc
 
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.lake.damage import UNREADABLE, DamagedFilesError, damaged
-from throttlescope.ingest.lake.files import DataFile
+from throttlescope.ingest.lake.files import GROUP_ROWS, DataFile
 from throttlescope.ingest.lake.formats import MissingFilesError
 from throttlescope.ingest.lake.open_storage import storage_of
 from throttlescope.ingest.lake.parquet import dataset, reporting_store_errors
+
+#: Groups of rows, and files, that are decoded ahead of the reader.
+_GROUPS_AHEAD, _FILES_AHEAD = 4, 2
 
 
 def read_files(
@@ -31,6 +34,31 @@ def read_files(
     with naming_missing(table, files), reporting_store_errors(files[0].path):
         found = dataset([file.path for file in files], schema=schema)
         return found.to_table(columns=columns, filter=where)
+
+
+def read_pieces(
+    table: str, files: list[DataFile], *, columns: list[str], where: pc.Expression
+) -> Iterator[pa.Table]:
+    """The rows of :func:`read_files`, some :data:`GROUP_ROWS` at a time, for a reader that keeps less of a row than it is."""
+    if not files:
+        return
+    with naming_missing(table, files), reporting_store_errors(files[0].path):
+        found = dataset([file.path for file in files], schema=TABLES[table].schema)
+        piece: list[pa.RecordBatch] = []
+        # The batch's size counts: so many batches' rows are decoded ahead, in groups.
+        for batch in found.to_batches(
+            columns=columns,
+            filter=where,
+            batch_size=GROUP_ROWS,
+            batch_readahead=_GROUPS_AHEAD,
+            fragment_readahead=_FILES_AHEAD,
+        ):
+            piece.append(batch)
+            if sum(one.num_rows for one in piece) >= GROUP_ROWS:
+                yield pa.Table.from_batches(piece)
+                piece = []
+        if piece:
+            yield pa.Table.from_batches(piece)
 
 
 @contextlib.contextmanager

@@ -1,4 +1,4 @@
-"""What anomalies read of a lake. In: its files, and a share of the subscriptions. Out: rows, some files at a time."""
+"""What anomalies read of a lake. In: its files, and a share of the subscriptions. Out: rows, some at a time."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
-from throttlescope.ingest.lake import DataFile, read_files
+from throttlescope.ingest.lake import DataFile, read_files, read_pieces
 from throttlescope.ingest.spark.task_executor import TaskExecutor
 from throttlescope.models.anomaly import minutes
 from throttlescope.models.anomaly import verdicts as diagnosis
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 SIGNALS = (*SUBSCRIPTION_KEY_NAMES, *minutes.COLUMNS)
 _SCRAPED = ("cluster", "minute_ms", "coverage_share")
 _TIMES = {"signals": "minute_ms", "verdicts": "window_start_ms"}
-#: Pieces in which the files of a share are read: what is read is rows for a moment, and arrays from then on.
+#: Parts in which files are read, by each core.
 _PIECES = 16
 
 #: By cluster, starts of the minutes in which anything was scraped, sorted.
@@ -48,12 +48,13 @@ def files_of(
 def signals_of_share(
     files: Sequence[DataFile], share: NameRange, first_ms: int, end_ms: int
 ) -> Iterator[pa.Table]:
-    """Rows of ``signals`` of a share in [first_ms, end_ms), some files at a time."""
+    """Rows of ``signals`` of a share in [first_ms, end_ms), some at a time: they are rows for a moment, and arrays from then on."""
     mine = [file for file in files if share.is_in(file)]
     minute_ms = pc.field("minute_ms")
     where = share.where & (minute_ms >= first_ms) & (minute_ms < end_ms)
+    # A dataset keeps the footers of its files: of weeks of them more than the rows take.
     for some in _some(mine, _PIECES):
-        yield read_files("signals", some, columns=list(SIGNALS), where=where)
+        yield from read_pieces("signals", some, columns=list(SIGNALS), where=where)
 
 
 def verdicts_of_share(

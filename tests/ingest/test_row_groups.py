@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
+import pytest
 
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.core.times import date_of
-from throttlescope.ingest.lake import Lake, write_data_file
+from throttlescope.ingest.lake import Lake, read_files, read_pieces, write_data_file
+from throttlescope.ingest.lake.files import GROUP_ROWS
+from throttlescope.ingest.lake.formats import MissingFilesError
 
 START_MS = 1_795_132_800_000
 
@@ -53,3 +57,35 @@ def test_topic_is_in_few_row_groups(tmp_path):
 def test_a_small_file_is_in_one_piece(tmp_path):
     file = write_data_file(str(tmp_path), "forecasts", rows(7, 10))
     assert pq.ParquetFile(tmp_path / "forecasts" / file.relative_path).num_row_groups == 1
+
+
+@pytest.mark.parametrize(("topics", "each"), [(700, 100), (7, 10), (1, GROUP_ROWS + 1)])
+def test_pieces_are_all_rows_in_order(tmp_path, topics, each):
+    """Of several files, one of them small; no piece has more rows than a group and what completes it."""
+    lake = Lake(tmp_path)
+    more = rows(3, 5).set_column(0, "cluster", pa.array(["other"] * 15))
+    files = [write_data_file(lake.root, "forecasts", one) for one in (rows(topics, each), more)]
+    lake.commit("forecasts", files, run_id="t")
+    selection = {
+        "columns": ["cluster", "topic", "made_at_ms"],
+        "where": pc.field("made_at_ms") != START_MS + 2,
+    }
+    written = lake.files("forecasts")
+    whole, pieces = (
+        read_files("forecasts", written, **selection),
+        list(read_pieces("forecasts", written, **selection)),
+    )
+    assert whole.num_rows == topics * (each - 1) + 3 * 4
+    assert pa.concat_tables(pieces).equals(whole)
+    assert max(piece.num_rows for piece in pieces) < 2 * GROUP_ROWS
+    assert len(pieces) >= whole.num_rows // (2 * GROUP_ROWS)
+
+
+def test_piece_of_missing_file_is_named(tmp_path):
+    lake = Lake(tmp_path)
+    lake.commit("forecasts", [write_data_file(lake.root, "forecasts", rows(7, 10))], run_id="t")
+    (file,) = lake.files("forecasts")
+    (tmp_path / "forecasts" / file.relative_path).unlink()
+    with pytest.raises(MissingFilesError, match=file.relative_path.rpartition("/")[2]):
+        list(read_pieces("forecasts", [file], columns=["topic"], where=pc.scalar(True)))
+    assert list(read_pieces("forecasts", [], columns=["topic"], where=pc.scalar(True))) == []
