@@ -96,9 +96,11 @@ def cold(url: str, lake: Path) -> dict[str, Any]:
     peaks: dict[str, float] = {}
     while process.poll() is None:
         try:
-            peaks = memory_mb(process.pid)
+            seen = memory_mb(process.pid)
         except OSError:
             break
+        # Spark's Python workers take their peak along when they end.
+        peaks = {kind: max(peaks.get(kind, 0.0), seen.get(kind, 0.0)) for kind in peaks | seen}
         time.sleep(0.5)
     said = process.stdout.read() if process.stdout else ""
     seconds = round(time.monotonic() - began_s, 1)

@@ -64,8 +64,8 @@ REMOTE_METRICS = (
 )
 _PERMITS = metric_selector("pulsar_consumer_available_permits")
 
-#: Rows of one batch: a few dozen arrays of keys x minutes are in memory at a time.
-_CELLS = 150_000
+#: Rows that are computed at once, if an hour of a shard has not more: a few dozen arrays of keys x minutes, some 3 kB a row.
+CELLS = 100_000
 
 _SIGNALS = TABLES["signals"].loose_schema
 _TOGETHER = (*(f"rho_broker_{unit}" for unit in UNITS), "broker_read_share")
@@ -129,7 +129,7 @@ def task_rows(task: MinutesTask) -> Iterator[pa.RecordBatch]:
     topics = pa.array(sorted({key[2] for key in keys}))
     limits = _rows_of_topics("limits", task.limit_files, topics, task)
     stats = _rows_of_topics("topic_stats", task.stats_files, topics, task)
-    hours = max(1, _CELLS // (len(keys) * (BLOCK_MS // MINUTE_MS)))
+    hours = max(1, CELLS // (len(keys) * (BLOCK_MS // MINUTE_MS)))
     for start_ms in range(task.start_ms, task.end_ms, hours * BLOCK_MS):
         end_ms = min(start_ms + hours * BLOCK_MS, task.end_ms)
         yield from minute_rows(source, limits, stats, start_ms, end_ms, task.newest_ms).to_batches()

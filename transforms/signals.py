@@ -10,6 +10,7 @@ Why the joins as of a time are made in the tasks is in docs/decisions/0021-limit
 from __future__ import annotations
 
 import pickle
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 from concurrent.futures import Executor
 from functools import singledispatch
@@ -33,6 +34,7 @@ from throttlescope.transforms.as_of import KNOWN_FOR_MS
 from throttlescope.transforms.broker_use import signals_of
 from throttlescope.transforms.compile_minutes import compile_minutes
 from throttlescope.transforms.minutes import (
+    CELLS,
     REMOTE_METRICS,
     SCHEMA,
     MinutesTask,
@@ -185,13 +187,15 @@ def plan_tasks(
             for unit, files in files_of.items()
             if any(file.partition["metric_name"] in BACKLOG_METRICS for file in files)
         }
-        # Bytes measure the memory, rows (series in an hour) the work: similar series take few bytes.
+        # Bytes and minutes measure the memory, rows (series in an hour) the work: similar series take few bytes.
         size_bytes = sum(file.size_bytes for files in files_in.values() for file in files)
+        minutes = _fullest_hour(file for files in files_in.values() for file in files)
+        least = max(parallelism, -(-size_bytes // _TASK_BYTES), -(-minutes // CELLS))
         rows_of = {unit: sum(file.rows for file in files) for unit, files in files_in.items()}
         hours = SignalSpan(max(day_ms, start_ms), min(day_end_ms, end_ms))
         pieces = _cut_heavy(rows_of, hours, parallelism)
         light = {unit: rows for unit, rows in rows_of.items() if unit not in pieces}
-        work = [(hours, share) for share in _shares(light, max(parallelism, -(-size_bytes // _TASK_BYTES)))]
+        work = [(hours, share) for share in _shares(light, least)]
         work += [(span, [unit]) for unit, spans in sorted(pieces.items()) for span in spans]
         for span, share in work:
             # The broker's own series have no topic and so one shard: they go along with every other.
@@ -226,6 +230,15 @@ def plan_tasks(
                 )
             )
     return tasks
+
+
+def _fullest_hour(files: Iterable[DataFile]) -> int:
+    """Minutes of subscription partitions in the hour that has most of them, or a few more."""
+    series: Counter[int] = Counter()
+    for file in files:
+        if file.partition["metric_name"] in BACKLOG_METRICS:
+            series[file.minimum["block_start_ms"]] += file.rows
+    return max(series.values(), default=0) * (BLOCK_MS // MINUTE_MS)
 
 
 def _replicates(files: list[DataFile]) -> bool:

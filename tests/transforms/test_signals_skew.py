@@ -9,7 +9,7 @@ from throttlescope.ingest.core.labels import shard_of
 from throttlescope.ingest.core.metrics import BACKLOG
 from throttlescope.ingest.core.times import BLOCK_MS, date_of
 from throttlescope.ingest.lake import DataFile
-from throttlescope.transforms.minutes import metrics_read
+from throttlescope.transforms.minutes import CELLS, metrics_read
 from throttlescope.transforms.signals import plan_tasks
 
 START_MS = 1_764_028_800_000 - 1_764_028_800_000 % BLOCK_MS
@@ -76,3 +76,16 @@ def test_topic_hour_is_one_task():
         lake_of({"crowded": CROWDED, "other": 5}, 1), ["made"], START_MS, START_MS + BLOCK_MS, 8
     )
     assert sorted(work_of(tasks)) in ([5, CROWDED], [CROWDED + 5])
+
+
+@pytest.mark.parametrize(
+    ("subscriptions", "tasks"), [(100, 1), (1_600, 1), (5_000, 3), (10_000, 6), (100_000, 16)]
+)
+def test_memory_of_task_is_bounded(subscriptions, tasks):
+    """By the minutes of an hour, down to a shard; a small fleet has no more tasks than cores."""
+    topics = {f"topic-{at}": 5 for at in range(subscriptions // 5)}
+    found = plan_tasks(lake_of(topics, 3), ["made"], START_MS, START_MS + 3 * BLOCK_MS, 1)
+    assert len(found) == tasks
+    if tasks < 16:
+        # Shards are not of one size.
+        assert max(work_of(found)) * 60 // 3 <= 1.25 * CELLS
