@@ -17,7 +17,7 @@ HEAVY = (
 )  # fmt: skip
 #: Command -> what it may not import, whatever it prints.
 MAY_NOT_IMPORT = {
-    ("--help",): (*HEAVY, "numba", "pyarrow", "duckdb", "numpy"),
+    ("--help",): (*HEAVY, "numba", "pyarrow", "duckdb", "numpy", "pydantic", "requests"),
     ("verdicts",): (*HEAVY, "numba"),
     ("verdicts", "--format", "json"): (*HEAVY, "numba"),
     ("episodes",): (*HEAVY, "numba", "duckdb"),
