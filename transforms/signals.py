@@ -145,13 +145,27 @@ def _rows_expected(
     lake: Lake, clusters: Iterable[str], start_ms: int, end_ms: int
 ) -> dict[tuple[str, int], int]:
     """A minute's row for every series of a backlog, by cluster and hour: as many as there can be, or a few more."""
-    found: dict[tuple[str, int], int] = {}
     hours = {"block_start_ms": (start_ms, end_ms - 1)}
-    for file in lake.files("samples", partition={"metric_name": list(BACKLOG_METRICS)}, between=hours):
-        place = file.minimum["cluster"], file.minimum["block_start_ms"]
-        if place[0] in clusters:
-            found[place] = found.get(place, 0) + file.rows * (BLOCK_MS // MINUTE_MS)
+    files = lake.files("samples", partition={"metric_name": list(BACKLOG_METRICS)}, between=hours)
+    return _minutes_of(file for file in files if file.minimum["cluster"] in clusters)
+
+
+def _minutes_of(files: Iterable[DataFile]) -> Counter[tuple[str, int]]:
+    """Rows of ``signals`` that files of ``samples`` give, or a few more, by cluster and hour."""
+    found: Counter[tuple[str, int]] = Counter()
+    for file in files:
+        if file.partition["metric_name"] in BACKLOG_METRICS:
+            place = file.minimum["cluster"], file.minimum["block_start_ms"]
+            found[place] += file.rows * (BLOCK_MS // MINUTE_MS)
     return found
+
+
+def _most_in_an_hour(files: Iterable[DataFile]) -> int:
+    """The same of the hour that has most, all clusters together."""
+    found: Counter[int] = Counter()
+    for (_, hour_ms), rows in _minutes_of(files).items():
+        found[hour_ms] += rows
+    return max(found.values(), default=0)
 
 
 # -- the work of the tasks ----------------------------------------------------------------------
@@ -189,8 +203,8 @@ def plan_tasks(
         }
         # Bytes and minutes measure the memory, rows (series in an hour) the work: similar series take few bytes.
         size_bytes = sum(file.size_bytes for files in files_in.values() for file in files)
-        minutes = _fullest_hour(file for files in files_in.values() for file in files)
-        least = max(parallelism, -(-size_bytes // _TASK_BYTES), -(-minutes // CELLS))
+        at_once = _most_in_an_hour(file for files in files_in.values() for file in files)
+        least = max(parallelism, -(-size_bytes // _TASK_BYTES), -(-at_once // CELLS))
         rows_of = {unit: sum(file.rows for file in files) for unit, files in files_in.items()}
         hours = SignalSpan(max(day_ms, start_ms), min(day_end_ms, end_ms))
         pieces = _cut_heavy(rows_of, hours, parallelism)
@@ -230,15 +244,6 @@ def plan_tasks(
                 )
             )
     return tasks
-
-
-def _fullest_hour(files: Iterable[DataFile]) -> int:
-    """Minutes of subscription partitions in the hour that has most of them, or a few more."""
-    series: Counter[int] = Counter()
-    for file in files:
-        if file.partition["metric_name"] in BACKLOG_METRICS:
-            series[file.minimum["block_start_ms"]] += file.rows
-    return max(series.values(), default=0) * (BLOCK_MS // MINUTE_MS)
 
 
 def _replicates(files: list[DataFile]) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -42,23 +42,31 @@ def read_pieces(
     """The rows of :func:`read_files`, some :data:`GROUP_ROWS` at a time, for a reader that keeps less of a row than it is."""
     if not files:
         return
-    with naming_missing(table, files), reporting_store_errors(files[0].path):
-        found = dataset([file.path for file in files], schema=TABLES[table].schema)
+    with naming_missing(table, files):
         piece: list[pa.RecordBatch] = []
-        # The batch's size counts: so many batches' rows are decoded ahead, in groups.
-        for batch in found.to_batches(
-            columns=columns,
-            filter=where,
-            batch_size=GROUP_ROWS,
-            batch_readahead=_GROUPS_AHEAD,
-            fragment_readahead=_FILES_AHEAD,
-        ):
+        paths = [file.path for file in files]
+        for batch in read_batches(paths, TABLES[table].schema, columns=columns, where=where):
             piece.append(batch)
             if sum(one.num_rows for one in piece) >= GROUP_ROWS:
                 yield pa.Table.from_batches(piece)
                 piece = []
         if piece:
             yield pa.Table.from_batches(piece)
+
+
+def read_batches(
+    paths: Sequence[str], schema: pa.Schema, *, columns: list[str], where: pc.Expression | None
+) -> Iterator[pa.RecordBatch]:
+    """Rows of some files in their order, a group of rows of a file at most at a time; few are decoded ahead."""
+    with reporting_store_errors(paths[0]):
+        # The batch's size counts: so many batches' rows are decoded ahead, in groups.
+        yield from dataset(paths, schema).to_batches(
+            columns=columns,
+            filter=where,
+            batch_size=GROUP_ROWS,
+            batch_readahead=_GROUPS_AHEAD,
+            fragment_readahead=_FILES_AHEAD,
+        )
 
 
 @contextlib.contextmanager

@@ -14,14 +14,14 @@ import pyarrow.compute as pc
 
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.lake.files import DataFile
-from throttlescope.ingest.lake.parquet import dataset, is_remote, reporting_store_errors
+from throttlescope.ingest.lake.parquet import is_remote
+from throttlescope.ingest.lake.rows import read_batches
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 #: Files that a task reads one after the other come to about this much, unless that left cores without work.
 _TASK_BYTES = 64 << 20
-_BATCH_ROWS = 20_000
 
 Between = dict[str, tuple[int | str, int | str]]
 
@@ -88,10 +88,6 @@ def _rows(
     for name, (first, last) in between.items():
         inside = (pc.field(name) >= first) & (pc.field(name) <= last)
         where = inside if where is None else where & inside
-    # One file after the other: a dataset's threads would hold several whole files of a table that is wide.
-    for path in paths:
-        with reporting_store_errors(path):
-            found = dataset([path], whole)
-            for batch in found.to_batches(columns=schema.names, filter=where, batch_size=_BATCH_ROWS):
-                if batch.num_rows:
-                    yield batch.cast(schema)
+    for batch in read_batches(paths, whole, columns=schema.names, where=where):
+        if batch.num_rows:
+            yield batch.cast(schema)
