@@ -14,20 +14,21 @@ from throttlescope.ingest.core.topic_name import is_scalable, topic_pattern
 from throttlescope.models.diagnosis.window import SubscriptionKey
 
 
-# A subscription is judged in many windows, and each asks with the same few selectors.
-@lru_cache(maxsize=4096)
 def of_topic(key: SubscriptionKey, **labels: str) -> str:
     """Matchers, in braces, for a topic partition's series."""
-    if key.partition < 0:
-        matchers = [f"topic={quote(key.topic)}", 'partition=~"|-1"']
-    else:
-        # A broker that splits labels gives a segment the partition -1.
-        numbers = f"|-1|{key.partition}" if is_scalable(key.topic) else f"|{key.partition}"
-        matchers = [
-            f"topic=~{quote(topic_pattern(key.topic, key.partition))}",
-            f"partition=~{quote(numbers)}",
-        ]
-    return "{" + ",".join(matchers + [f"{name}={quote(value)}" for name, value in labels.items()]) + "}"
+    rest = "".join([f",{name}={quote(value)}" for name, value in labels.items()])
+    return "{" + _of_part(key.topic, key.partition) + rest + "}"
+
+
+# A subscription is judged in many windows, and each asks with several selectors.
+@lru_cache(maxsize=4096)
+def _of_part(topic: str, partition: int) -> str:
+    """Matchers of a topic partition."""
+    if partition < 0:
+        return f'topic={quote(topic)},partition=~"|-1"'
+    # A broker that splits labels gives a segment the partition -1.
+    numbers = f"|-1|{partition}" if is_scalable(topic) else f"|{partition}"
+    return f"topic=~{quote(topic_pattern(topic, partition))},partition=~{quote(numbers)}"
 
 
 def of_all_partitions(topic: str, subscription: str | None, partition: int | None = None) -> str:

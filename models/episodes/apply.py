@@ -200,7 +200,9 @@ def _found(
 ) -> Rows:
     """Episodes of the files' subscriptions. In this process, unless the executor is Spark's."""
     minutes = candidate_minutes(signals, from_ms, until_ms, open_rows)
-    said = read_files("verdicts", verdicts, columns=list(VERDICT_COLUMNS), where=_reaching(from_ms, until_ms))
+    # Nearly all of a fleet's verdicts are of subscriptions without an episode.
+    mine = _reaching(from_ms, until_ms) & pc.field("topic").isin(minutes["topic"].unique())
+    said = read_files("verdicts", verdicts, columns=list(VERDICT_COLUMNS), where=mine)
     return judge(minutes, said).to_pylist()
 
 

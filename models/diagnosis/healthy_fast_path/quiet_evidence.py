@@ -57,28 +57,46 @@ class _Texts:
         return pa.array(self.found, pa.string()).take(pa.array(numbers))
 
 
+#: Findings that were written before, with what renders them in other languages, by what they say: the same few thousand all day.
+_WRITTEN: dict[tuple[str, bytes], tuple[str, str]] = {}
+_MOST_WRITTEN = 100_000
+
+
 @dataclass
-class Findings:
-    """Distinct findings of one grid's windows, by number: their texts, and what renders them in other languages."""
+class _Findings:
+    """Distinct findings of some windows, by number: their texts, and what renders them in other languages."""
 
     texts: _Texts = field(default_factory=_Texts)
     messages: _Texts = field(default_factory=_Texts)
-    _numbers: dict[tuple[str, bytes], int] = field(default_factory=dict)
 
-    def add(self, found: Message) -> int:
-        """The number of a new finding."""
-        self.messages.add([packed(found)])
-        return self.texts.add([found.stored])
+    def add(self, found: list[tuple[str, str]]) -> int:
+        """The number of the first of some new findings."""
+        self.messages.add([message for _, message in found])
+        return self.texts.add([text for text, _ in found])
+
+    def same(self, found: Message, count: int) -> np.ndarray:
+        """The same finding for so many rows."""
+        return np.full(count, self.add([(found.stored, packed(found))]))
 
     def distinct(self, of: str, parts: list[np.ndarray], find: Callable[[int], Message]) -> np.ndarray:
-        """The finding of every row: rows ``of`` the same thing with the same ``parts`` have the same, in whichever frame."""
+        """The finding of every row: rows ``of`` the same thing with the same ``parts`` have the same, in every call of this process."""
         codes, firsts = _groups(parts)
-        numbers = np.zeros(len(firsts), np.int64)
-        for group, row in enumerate(_bytes_of_rows([part[firsts] for part in parts])):
-            if (of, row) not in self._numbers:
-                self._numbers[of, row] = self.add(find(int(firsts[group])))
-            numbers[group] = self._numbers[of, row]
-        return numbers[codes]
+        says = _bytes_of_rows([part[firsts] for part in parts])
+        found = [
+            _written(of, values, lambda i=i: find(int(i))) for i, values in zip(firsts, says, strict=True)
+        ]
+        return codes + self.add(found)
+
+
+def _written(of: str, values: bytes, find: Callable[[], Message]) -> tuple[str, str]:
+    found = _WRITTEN.get((of, values))
+    if found is None:
+        message = find()
+        found = message.stored, packed(message)
+        if len(_WRITTEN) >= _MOST_WRITTEN:
+            _WRITTEN.clear()
+        _WRITTEN[of, values] = found
+    return found
 
 
 @dataclass
@@ -104,7 +122,7 @@ class _QuietWindows:
     found: Screened
     subscription: np.ndarray
     start: np.ndarray
-    findings: Findings
+    findings: _Findings = field(default_factory=_Findings)
     queries: _Texts = field(default_factory=_Texts)
 
     @property
@@ -124,7 +142,7 @@ class _QuietWindows:
 
 
 def evidence(
-    found: Screened, subscription: np.ndarray, start: np.ndarray, findings: Findings
+    found: Screened, subscription: np.ndarray, start: np.ndarray
 ) -> tuple[pa.ListArray, pa.ListArray]:
     """The evidence of some quiet windows.
 
@@ -132,15 +150,13 @@ def evidence(
     ----------
     subscription, start : array of int
         Which windows: places in the screen's arrays.
-    findings : Findings
-        Of the frames before, of the same grid: what is in it is not written again.
 
     Returns
     -------
     evidence, messages : pyarrow.ListArray
         One list per window each, of the types of ``verdicts``: its rows, and what renders their sentences.
     """
-    quiet = _QuietWindows(found, subscription, start, findings)
+    quiet = _QuietWindows(found, subscription, start)
     parts = [*_backlog(quiet), *_limit(quiet), *_counters(quiet)]
     window = np.concatenate([part.window for part in parts])
     place = np.concatenate([np.broadcast_to(part.place, len(part.window)) for part in parts])
@@ -206,7 +222,7 @@ def _backlog(quiet: _QuietWindows) -> list[_Rows]:
     growth, length_s = growth[known], found.frame.grid.length_s
     growing = _Rows(
         known, _GROWING, "backlog_growing", "for",
-        findings.distinct("growth", [np.rint(growth), growth > 0], lambda i: not_growing_finding(float(growth[i]), length_s)),
+        findings.distinct(f"growth in {length_s} s", [np.rint(growth), growth > 0], lambda i: not_growing_finding(float(growth[i]), length_s)),
         growth, quiet.of(found.growth_threshold_entries)[known], "entries", quiet.end_ms[known], query[known],
     )  # fmt: skip
     return [present, growing]
@@ -222,7 +238,7 @@ def _limit(quiet: _QuietWindows) -> list[_Rows]:
     none = np.flatnonzero(~used & all_observed)
     rows = [
         _Rows(
-            none, _LIMIT, "limiter_at_limit", "neutral", np.full(len(none), quiet.findings.add(NO_LIMIT)),
+            none, _LIMIT, "limiter_at_limit", "neutral", quiet.findings.same(NO_LIMIT, len(none)),
             threshold=t.RHO_AT_LIMIT, unit="use / limit",
         )
     ]  # fmt: skip
@@ -277,7 +293,7 @@ def _counters(quiet: _QuietWindows) -> list[_Rows]:
     none = np.flatnonzero(~ticking.any(axis=0) & ~np.isnan(events).all(axis=0))
     rows = [
         _Rows(
-            none, _COUNTERS, "throttle_events", "neutral", np.full(len(none), quiet.findings.add(NO_EVENT)),
+            none, _COUNTERS, "throttle_events", "neutral", quiet.findings.same(NO_EVENT, len(none)),
             0.0, 0.0, "events", quiet.end_ms[none],
             quiet.per_subscription(none, lambda key: promql.all_events(key, length_ms)),
         )

@@ -16,7 +16,7 @@ from throttlescope.models.diagnosis import thresholds as t
 from throttlescope.models.diagnosis.causes import CAUSE_OF, NO_BACKLOG
 from throttlescope.models.diagnosis.healthy_fast_path.frame import AT_ONCE, Frame, WindowGrid, frames
 from throttlescope.models.diagnosis.healthy_fast_path.quiet import Screened, screen
-from throttlescope.models.diagnosis.healthy_fast_path.quiet_evidence import Findings, evidence
+from throttlescope.models.diagnosis.healthy_fast_path.quiet_evidence import evidence
 from throttlescope.models.diagnosis.verdict import CONFIDENCE_OF_GRADE, RULES_VERSION
 from throttlescope.models.diagnosis.window import SubscriptionKey
 from throttlescope.models.messages.stored import packed
@@ -61,16 +61,15 @@ def answers(rows: pa.Table, grid: WindowGrid, *, at_once: int = AT_ONCE) -> Iter
     laid = frames(rows, grid, at_once)
     # An hour of a large fleet is hundreds of megabytes; rows in no order are copied once, to be in order.
     del rows
-    findings = Findings()
     for frame in laid:
         found = screen(frame)
         quiet = found.quiet
         rest = found.there & ~quiet
         left = [(frame.keys[i], grid.starts_ms[rest[i]].tolist()) for i in np.flatnonzero(rest.any(axis=1))]
-        yield FastAnswer(_verdicts(found, *np.nonzero(quiet), findings), left)
+        yield FastAnswer(_verdicts(found, *np.nonzero(quiet)), left)
 
 
-def _verdicts(found: Screened, subscription: np.ndarray, start: np.ndarray, findings: Findings) -> pa.Table:
+def _verdicts(found: Screened, subscription: np.ndarray, start: np.ndarray) -> pa.Table:
     frame, grid, count = found.frame, found.frame.grid, len(subscription)
     schema = TABLES["verdicts"].loose_schema
 
@@ -86,7 +85,7 @@ def _verdicts(found: Screened, subscription: np.ndarray, start: np.ndarray, find
         return pa.array(values, mask=np.isnan(values))
 
     starts_ms = grid.starts_ms[start]
-    weighed, messages = evidence(found, subscription, start, findings)
+    weighed, messages = evidence(found, subscription, start)
     columns = _keys(frame, subscription) | {
         "window_start_ms": pa.array(starts_ms),
         "window_end_ms": pa.array(starts_ms + grid.length_ms),
