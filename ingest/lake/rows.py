@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.lake.damage import UNREADABLE, DamagedFilesError, damaged
+from throttlescope.ingest.lake.duck import from_table
 from throttlescope.ingest.lake.files import GROUP_ROWS, DataFile
 from throttlescope.ingest.lake.formats import MissingFilesError
 from throttlescope.ingest.lake.open_storage import storage_of
-from throttlescope.ingest.lake.parquet import dataset, reporting_store_errors
+from throttlescope.ingest.lake.parquet import dataset, is_remote, reporting_store_errors
 
 #: Groups of rows, and files, that are decoded ahead of the reader.
 _GROUPS_AHEAD, _FILES_AHEAD = 4, 2
@@ -34,6 +35,37 @@ def read_files(
     with naming_missing(table, files), reporting_store_errors(files[0].path):
         found = dataset([file.path for file in files], schema=schema)
         return found.to_table(columns=columns, filter=where)
+
+
+def of_topics(files: Iterable[DataFile], topics: Sequence[str]) -> list[DataFile]:
+    """The files that may have rows of some topics, which are sorted; the fewer, the nearer their names are."""
+    first, last = (topics[0], topics[-1]) if topics else ("", "")
+    return [file for file in files if file.minimum["topic"] <= last and first <= file.maximum["topic"]]
+
+
+def read_topics(
+    table: str, files: Sequence[DataFile], topics: Sequence[str], *, columns: Sequence[str]
+) -> pa.Table:
+    """Rows of some topics, which are sorted: for few topics of many and many columns.
+
+    DuckDB decodes the other columns only near such a row. In an object store, where it would fetch each column of each group
+    of rows by itself, the files are read by :func:`read_files`, whose answer is the same, in no set order.
+    """
+    files = of_topics(files, topics)
+    names = list(columns)
+    if not files or is_remote(files[0].path):
+        return read_files(table, files, columns=names, where=pc.field("topic").isin(pa.array(topics)))
+    import duckdb
+
+    with naming_missing(table, files), duckdb.connect(config={"threads": pa.cpu_count()}) as connection:
+        source = from_table(connection, table, files)
+        connection.register("wanted", pa.table({"topic": pa.array(topics, pa.string())}))
+        listed = ", ".join(f'"{name}"' for name in names)
+        found = connection.sql(
+            f"SELECT {listed} FROM {source} WHERE topic IN (SELECT topic FROM wanted)"  # noqa: S608
+        ).to_arrow_table()
+    schema = TABLES[table].schema
+    return found.cast(pa.schema([schema.field(name) for name in names]))
 
 
 def read_pieces(

@@ -1,15 +1,15 @@
 """Episodes of a lake, on Spark or in this process. In: ``signals`` and ``verdicts`` of a range. Out: the tables ``episodes`` and ``incidents``.
 
-Tasks find the episodes of some subscriptions each; the result is small, so the driver commits it, and then the shared incidents of all
-episodes. A run continues what earlier runs left open: it recomputes whole UTC days, from the day that contains the range's start less
+Calls find which subscriptions have a backlog, then the episodes of some of them each; the result is small, so the driver commits it,
+and then the shared incidents of all episodes. A run continues what earlier runs left open: it recomputes whole UTC days, from the day that contains the range's start less
 two hours, and continues the episodes that were open at that midnight.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import Executor
-from functools import singledispatch
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -19,9 +19,8 @@ from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
 from throttlescope.ingest.core.retry import until_stable
 from throttlescope.ingest.core.times import BLOCK_MS, DAY_MS, MINUTE_MS, check_range, dates_of
-from throttlescope.ingest.lake.rows import read_files
-from throttlescope.ingest.spark.shares import SHARE, share_count, with_share
-from throttlescope.ingest.spark.task_executor import SparkPoolExecutor
+from throttlescope.ingest.lake.rows import of_topics, read_files, read_topics
+from throttlescope.ingest.spark.task_executor import TaskExecutor
 from throttlescope.models.diagnosis import thresholds as diagnosis
 from throttlescope.models.diagnosis.window import SubscriptionKey
 from throttlescope.models.episodes.episode import state
@@ -30,27 +29,29 @@ from throttlescope.models.episodes.incidents import incidents_of
 from throttlescope.models.episodes.minutes import COLUMNS
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
-
     from throttlescope.ingest.lake import DataFile, Lake
 
 #: How long after a midnight a run still judges the day before: longer than a change of cause or a change point needs.
 SETTLED_MS = 2 * BLOCK_MS
 #: So long before a range its signals are read, unless an episode is open: to the midnight before it, and what lies before that.
 LOOK_BACK_MS = DAY_MS + BEFORE_MS
+#: Minutes of candidates that a call holds, some hundred bytes each.
+_SHARE_ROWS = 500_000
+#: Calls for each core, that one which takes longer leaves time for the others.
+_PER_CORE = 4
 #: How often incidents are recomputed because another run wrote episodes; that run computes them too, afterwards.
 _ATTEMPTS = 10
 
 
 def build_episodes(
-    executor: Executor, lake: Lake, clusters: Iterable[str], start_ms: int, end_ms: int, run_id: str
+    executor: TaskExecutor, lake: Lake, clusters: Iterable[str], start_ms: int, end_ms: int, run_id: str
 ) -> int:
     """Judge a range and write ``episodes``, then ``incidents``. A second time changes nothing.
 
     Parameters
     ----------
-    executor : Executor
-        Spark's, or one of this process, which then has to hold the range's minutes of the subscriptions with a backlog.
+    executor : TaskExecutor
+        Spark's, or one of this process; a call holds the range's minutes of some subscriptions with a backlog.
     clusters : iterable of str
     start_ms, end_ms : int
         The new data. More is recomputed: whole UTC days before it, and what earlier runs computed after it.
@@ -78,8 +79,11 @@ def build_episodes(
         verdicts = _files(
             lake, "verdicts", "window_start_ms", cluster, from_ms - BEFORE_MS - DAY_MS, until_ms
         )
-        judge = _judge(from_ms, judged_until_ms, open_rows)
-        found = _found(executor, lake, signals, verdicts, from_ms, until_ms, open_rows, judge)
+        names = candidates(executor, signals, from_ms, until_ms, open_rows)
+        shares = shares_of(
+            names, executor.parallelism, signals, verdicts, from_ms, until_ms, judged_until_ms, open_rows
+        )
+        found = [row for rows in executor.map(episodes_of_share, shares) for row in rows]
         written += _write(lake, cluster, found, open_rows, from_ms, judged_until_ms, run_id)
         write_incidents(lake, cluster, run_id)
     return written
@@ -135,25 +139,51 @@ def write_incidents(lake: Lake, cluster: str, run_id: str) -> int:
     return until_stable(write, lambda: lake.version("episodes"), attempts=_ATTEMPTS)
 
 
-def _judge(from_ms: int, judged_until_ms: int, open_rows: Rows) -> Callable[[pa.Table, pa.Table], pa.Table]:
-    """What a task does with one share of the subscriptions."""
+@dataclass(frozen=True, eq=False)
+class EpisodeShare:
+    """Subscription partitions of a cluster that are judged together, and what is known of them.
 
-    def judge(rows: pa.Table, said: pa.Table) -> pa.Table:
-        return episodes_of(rows, said, from_ms=from_ms, judged_until_ms=judged_until_ms, stored=open_rows)
-
-    return judge
-
-
-def candidate_minutes(
-    files: list[DataFile], from_ms: int, until_ms: int, open_rows: Sequence[Mapping[str, Any]]
-) -> pa.Table:
-    """Minutes of the subscriptions that may have an episode, read into this process.
-
-    Files are read one after the other, so that it keeps no minutes of other subscriptions. The answer is that of
-    :func:`_candidate_rows`.
+    Attributes
+    ----------
+    names : list of SubscriptionKey
+        Sorted.
+    signals, verdicts : list of DataFile
+        Files that may have rows of them.
+    from_ms, until_ms : int
+        What is judged; the hour before it is read as well.
+    judged_until_ms : int
+        See :func:`~throttlescope.models.episodes.find.episodes_of`.
+    stored : list of dict
+        Rows of ``episodes`` of them that are continued.
     """
-    keys = list(SUBSCRIPTION_KEY_NAMES)
+
+    names: list[SubscriptionKey]
+    signals: list[DataFile]
+    verdicts: list[DataFile]
+    from_ms: int
+    until_ms: int
+    judged_until_ms: int
+    stored: Rows
+
+
+def candidates(
+    executor: TaskExecutor, signals: list[DataFile], from_ms: int, until_ms: int, open_rows: Rows
+) -> list[SubscriptionKey]:
+    """Subscription partitions that may have an episode, sorted: more than one read waits in a minute, or one is continued."""
+    # By name, so that a call has the same subscriptions hour after hour and lists each once.
+    ordered = sorted(signals, key=lambda file: (file.minimum["topic"], file.relative_path))
+    size = -(-len(ordered) // (_PER_CORE * executor.parallelism))
+    groups = [ordered[at : at + size] for at in range(0, len(ordered), size)]
     inside = (pc.field("minute_ms") >= from_ms - BEFORE_MS) & (pc.field("minute_ms") < until_ms)
+    found = {key_of(row) for row in open_rows}
+    for keys in executor.map(partial(_with_backlog, inside=inside), groups):
+        found.update(keys)
+    return sorted(found)
+
+
+def _with_backlog(files: list[DataFile], inside: pc.Expression) -> list[SubscriptionKey]:
+    """Subscription partitions that have such a minute in some files."""
+    keys = list(SUBSCRIPTION_KEY_NAMES)
     ready, per_entry, age_s = (
         pc.field(name) for name in ("backlog_ready_entries", "messages_per_entry", "backlog_age_s")
     )
@@ -166,95 +196,59 @@ def candidate_minutes(
     own_is_old = pc.field("subscription_backlog_age_s") >= diagnosis.OLD_S
     stands_still = (age_s >= diagnosis.OLD_S) & (pc.field("out_msg_delta") == 0)
     few = (ready > diagnosis.LEAST_ENTRIES) & (in_messages | own_is_old | stands_still)
-    over = (ready > least) | few
-    schema = pa.schema([TABLES["signals"].loose_schema.field(name) for name in keys])
-    continued = pa.Table.from_pylist([{name: row[name] for name in keys} for row in open_rows], schema=schema)
-    found = [read_files("signals", [file], columns=keys, where=inside & over).cast(schema) for file in files]
-    needed = pa.concat_tables([*found, continued]).group_by(keys).aggregate([])
-    # Joining all minutes of a fleet takes as long as reading them; those of the topics are few.
-    mine = inside & pc.field("topic").isin(needed["topic"].unique())
-    rows = [
-        read_files("signals", [file], columns=list(COLUMNS), where=mine)
-        for file in (files if needed.num_rows else ())
+    where = inside & ((ready > least) | few)
+    # File by file: a call keeps only the names of one.
+    found = [
+        read_files("signals", [file], columns=keys, where=where).group_by(keys).aggregate([])
+        for file in files
     ]
-    return pa.concat_tables(rows or [read_files("signals", [], columns=list(COLUMNS))]).join(
-        needed, keys, join_type="left semi"
-    )
+    return [key_of(row) for row in pa.concat_tables(found).group_by(keys).aggregate([]).to_pylist()]
 
 
-def _reaching(from_ms: int, until_ms: int) -> pc.Expression:
-    """Windows of ``verdicts`` that say something of the minutes that are read."""
-    return (pc.field("window_end_ms") > from_ms - BEFORE_MS) & (pc.field("window_start_ms") < until_ms)
-
-
-@singledispatch
-def _found(
-    executor: Executor,
-    lake: Lake,
+def shares_of(
+    names: list[SubscriptionKey],
+    parallelism: int,
     signals: list[DataFile],
     verdicts: list[DataFile],
     from_ms: int,
     until_ms: int,
+    judged_until_ms: int,
     open_rows: Rows,
-    judge: Callable[[pa.Table, pa.Table], pa.Table],
-) -> Rows:
-    """Episodes of the files' subscriptions. In this process, unless the executor is Spark's."""
-    minutes = candidate_minutes(signals, from_ms, until_ms, open_rows)
-    # Nearly all of a fleet's verdicts are of subscriptions without an episode.
-    mine = _reaching(from_ms, until_ms) & pc.field("topic").isin(minutes["topic"].unique())
-    said = read_files("verdicts", verdicts, columns=list(VERDICT_COLUMNS), where=mine)
-    return judge(minutes, said).to_pylist()
+) -> list[EpisodeShare]:
+    """Candidates in shares of neighbours by name, each small enough for a task, and enough of them for all cores."""
+    fit = max(1, _SHARE_ROWS * MINUTE_MS // (until_ms - from_ms + BEFORE_MS))
+    size = fit if parallelism == 1 else min(fit, max(1, -(-len(names) // (_PER_CORE * parallelism))))
+    shares = []
+    for at in range(0, len(names), size):
+        mine = names[at : at + size]
+        topics, of_mine = sorted({name.topic for name in mine}), set(mine)
+        shares.append(
+            EpisodeShare(
+                mine, of_topics(signals, topics), of_topics(verdicts, topics), from_ms, until_ms, judged_until_ms,
+                [row for row in open_rows if key_of(row) in of_mine],
+            )
+        )  # fmt: skip
+    return shares
 
 
-@_found.register(SparkPoolExecutor)
-def _found_on_spark(
-    executor: SparkPoolExecutor,
-    lake: Lake,
-    signals: list[DataFile],
-    verdicts: list[DataFile],
-    from_ms: int,
-    until_ms: int,
-    open_rows: Rows,
-    judge: Callable[[pa.Table, pa.Table], pa.Table],
-) -> Rows:
-    # Imported here: judging in-process needs no Spark.
-    from pyspark.sql.pandas.types import from_arrow_schema
-
-    session = executor.session
-    count = share_count(session, sum(file.rows for file in signals))
-    read = {"minute_ms": (from_ms - BEFORE_MS, until_ms - 1)}
-    rows = lake.spark(session, "signals", signals, columns=COLUMNS, between=read)
-    minutes = _candidate_rows(rows, from_ms, until_ms, open_rows)
-    said = lake.spark(session, "verdicts", verdicts, columns=VERDICT_COLUMNS)
-    said = said.where(f"window_end_ms > {from_ms - BEFORE_MS} AND window_start_ms < {until_ms}")
-    together = with_share(minutes, count).groupBy(SHARE).cogroup(with_share(said, count).groupBy(SHARE))
-    schema = from_arrow_schema(TABLES["episodes"].loose_schema)
-    return together.applyInArrow(judge, schema).toArrow().to_pylist()
-
-
-def _candidate_rows(
-    signals: DataFrame, from_ms: int, until_ms: int, open_rows: Sequence[Mapping[str, Any]]
-) -> DataFrame:
-    """Minutes of the subscriptions that may have an episode: more than one read in a minute, or one is continued."""
-    from pyspark.sql import functions as F
-
-    keys = list(SUBSCRIPTION_KEY_NAMES)
-    rows = signals.select(*COLUMNS).where(
-        (F.col("minute_ms") >= from_ms - BEFORE_MS) & (F.col("minute_ms") < until_ms)
+def episodes_of_share(share: EpisodeShare) -> Rows:
+    """Rows of ``episodes``; runs in a task."""
+    topics, keys = sorted({name.topic for name in share.names}), list(SUBSCRIPTION_KEY_NAMES)
+    low_ms = share.from_ms - BEFORE_MS
+    minutes = read_topics("signals", share.signals, topics, columns=COLUMNS)
+    minutes = minutes.filter((pc.field("minute_ms") >= low_ms) & (pc.field("minute_ms") < share.until_ms))
+    names = pa.Table.from_pylist(
+        [name._asdict() for name in share.names], pa.schema([minutes.schema.field(key) for key in keys])
     )
-    batch = F.when(F.col("read_batch_entries") > 0, F.col("read_batch_entries"))
-    least = F.coalesce(batch, F.lit(diagnosis.READ_BATCH_ENTRIES))
-    ready = F.col("backlog_ready_entries")
-    # Fewer entries count where they are batches, or where they are old.
-    in_messages = (F.col("messages_per_entry") > 1) & (ready > least / F.col("messages_per_entry"))
-    own_is_old = F.col("subscription_backlog_age_s") >= diagnosis.OLD_S
-    stands_still = (F.col("backlog_age_s") >= diagnosis.OLD_S) & (F.col("out_msg_delta") == 0)
-    few = (ready > diagnosis.LEAST_ENTRIES) & (in_messages | own_is_old | stands_still)
-    needed = rows.where((ready > least) | few).select(*keys)
-    if open_rows:
-        continued = [tuple(row[name] for name in keys) for row in open_rows]
-        needed = needed.union(signals.sparkSession.createDataFrame(continued, needed.schema))
-    return rows.join(F.broadcast(needed.distinct()), keys, "left_semi")
+    said = read_topics("verdicts", share.verdicts, topics, columns=VERDICT_COLUMNS)
+    said = said.filter((pc.field("window_end_ms") > low_ms) & (pc.field("window_start_ms") < share.until_ms))
+    return episodes_of(
+        minutes.join(names, keys, join_type="left semi"),
+        said.join(names, keys, join_type="left semi"),
+        from_ms=share.from_ms,
+        judged_until_ms=share.judged_until_ms,
+        stored=share.stored,
+    ).to_pylist()
 
 
 def _stored(lake: Lake, cluster: str) -> Rows:
