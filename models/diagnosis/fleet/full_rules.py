@@ -1,20 +1,17 @@
 """The windows that the screen left. In: their starts, and files of ``signals``. Out: files with their verdicts, by the rules.
 
-Tasks read the files and take the rows of the subscriptions that have windows left: whole rows of the hours in which those
-windows lie, and of a day before them what the rules look back to. Rows travel as packed tables, a few per file, not cell by
-cell; what is to be judged together is chosen by the number of windows.
+A task reads the rows of the subscriptions that it judges from the files themselves: whole rows of the hours in which their windows
+lie, and of a day before them what the rules look back to. No row of ``signals`` goes through a shuffle.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterable, Iterator
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from functools import singledispatch
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -24,30 +21,39 @@ from throttlescope.ingest.core.times import BLOCK_MS, block_start
 from throttlescope.ingest.lake import DataFile
 from throttlescope.ingest.lake.files import NewFile
 from throttlescope.ingest.lake.hour_files import write_hours_of
+from throttlescope.ingest.lake.rows import of_topics, read_topics
 from throttlescope.ingest.spark.task_executor import SparkPoolExecutor
-from throttlescope.models.diagnosis.fleet.hours import on_spark, read_minutes, touches
+from throttlescope.models.diagnosis.fleet.hours import on_spark, touches
 from throttlescope.models.diagnosis.history import HISTORY_COLUMNS, HISTORY_MS
 from throttlescope.models.diagnosis.verdict import diagnose
 from throttlescope.models.diagnosis.window import MinuteColumns, SubscriptionKey, Window, by_subscription
 
 #: Windows, and subscriptions, that are judged together: a task holds two days of their minutes.
 _SHARE_WINDOWS, _SHARE_SUBSCRIPTIONS = 4_000, 200
+#: Shares for each core, that one which takes longer leaves time for the others.
+_PER_CORE = 4
 
 Left = dict[SubscriptionKey, list[int]]
 
 
-@dataclass(frozen=True)
-class FleetPiece:
-    """What is read of one file."""
+@dataclass(frozen=True, eq=False)
+class LeftShare:
+    """Subscription partitions of a cluster that are judged together.
 
-    file: DataFile
-    start_ms: int
-    end_ms: int
-    whole: bool
+    Attributes
+    ----------
+    left : dict of SubscriptionKey to list of int
+        Starts of their windows, epoch ms.
+    files : list of DataFile
+        Files of ``signals`` that may have rows of them, of the windows and of the day before.
+    """
+
+    left: Left
+    files: list[DataFile]
 
     @property
-    def rows(self) -> int:
-        return self.file.rows
+    def windows(self) -> int:
+        return sum(len(starts_ms) for starts_ms in self.left.values())
 
 
 _TABLE, _TIME = "verdicts", "window_start_ms"
@@ -73,16 +79,7 @@ def judge_left(
     list of NewFile
         Files of ``verdicts``, written and not committed.
     """
-    shares, share_of = _shared(left, parallelism=1)
-    # Packed here too: a day of the minutes of all these subscriptions may be most of a fleet's.
-    packed: list[list[pa.Buffer]] = [[] for _ in shares]
-    for piece in pieces(files, left, window_ms):
-        for share, rows in take(piece, share_of):
-            packed[share].append(pa.py_buffer(_pack(rows)))
-    judged = [
-        judge_share(_unpacked(packed[share]), {one: left[one] for one in keys}, window_ms)
-        for share, keys in enumerate(shares)
-    ]
+    judged = [judge_share(share, window_ms) for share in share_out(left, files, parallelism=1)]
     return write_hours_of(root, pa.concat_tables(judged), _TABLE, _TIME)
 
 
@@ -94,83 +91,55 @@ def _judge_left_on_spark(
 
     from throttlescope.ingest.lake.spark_files import write_hours
 
-    shares, share_of = _shared(left, executor.parallelism)
-    work = pieces(files, left, window_ms)
-
-    def read(piece: FleetPiece) -> Iterator[pa.RecordBatch]:
-        for share, rows in take(piece, share_of):
-            yield pa.RecordBatch.from_pydict(
-                {"share": pa.array([share], pa.int32()), "rows": pa.array([_pack(rows)], pa.binary())}
-            )
-
-    def judge(key: tuple[pa.Scalar, ...], packed: pa.Table) -> pa.Table:
-        rows = _unpacked(rows.as_buffer() for rows in packed.column("rows").combine_chunks())
-        return judge_share(rows, {one: left[one] for one in shares[key[0].as_py()]}, window_ms)
-
-    packed = on_spark(executor.session, work, lambda piece: piece.rows, read, "share int, rows binary")
+    shares = share_out(left, files, executor.parallelism)
     schema = from_arrow_schema(TABLES[_TABLE].loose_schema)
-    verdicts = packed.repartition(len(shares), "share").groupBy("share").applyInArrow(judge, schema)
+    verdicts = on_spark(
+        executor.session,
+        shares,
+        lambda share: share.windows,
+        lambda share: judge_share(share, window_ms).to_batches(),
+        schema,
+    )
     rows = Counter(
         (key.cluster, block_start(at_ms)) for key, starts_ms in left.items() for at_ms in starts_ms
     )
     return write_hours(root, verdicts, _TABLE, _TIME, rows)
 
 
-def _shared(left: Left, parallelism: int) -> tuple[list[list[SubscriptionKey]], dict[SubscriptionKey, int]]:
-    """Shares of the subscriptions, and the share of each."""
-    shares = share_out(left, parallelism)
-    return shares, {key: number for number, share in enumerate(shares) for key in share}
-
-
-def share_out(left: Left, parallelism: int) -> list[list[SubscriptionKey]]:
-    """Subscriptions in shares of about as many windows each, the busiest first."""
-    windows = sum(len(starts_ms) for starts_ms in left.values())
-    count = max(parallelism, -(-windows // _SHARE_WINDOWS), -(-len(left) // _SHARE_SUBSCRIPTIONS))
-    shares: list[list[SubscriptionKey]] = [[] for _ in range(min(count, len(left)))]
-    sizes = [0] * len(shares)
-    for key in sorted(left, key=lambda key: (-len(left[key]), key)):
-        smallest = sizes.index(min(sizes))
-        shares[smallest].append(key)
-        sizes[smallest] += len(left[key])
-    return shares
-
-
-def take(piece: FleetPiece, share_of: dict[SubscriptionKey, int]) -> Iterator[tuple[int, pa.Table]]:
-    """A file's rows of the subscriptions that are requested, share by share."""
-    names = list(SUBSCRIPTION_KEY_NAMES)
-    columns = TABLES["signals"].loose_schema.names if piece.whole else [*names, *HISTORY_COLUMNS]
-    # Whole rows of a fleet's hour are a gigabyte: those of other topics are dropped while they are decoded.
-    topics = pa.array({key.topic for key in share_of}, pa.string())
-    rows = read_minutes(piece.file, piece.start_ms, piece.end_ms, list(columns), topics)
-    if not rows.num_rows:
-        return
-    numbers = rows.select(names)
-    distinct = numbers.group_by(names).aggregate([]).to_pylist()
-    wanted = [SubscriptionKey(**key) for key in distinct if SubscriptionKey(**key) in share_of]
-    if not wanted:
-        return
-    keys = pa.Table.from_pylist([key._asdict() for key in wanted], schema=numbers.schema)
-    keys = keys.append_column("share", pa.array([share_of[key] for key in wanted], pa.int32()))
-    numbered = numbers.append_column("row", pa.array(np.arange(rows.num_rows)))
-    requested = numbered.join(keys, names, join_type="inner").select(["share", "row"]).sort_by("row")
-    for share in sorted(requested["share"].unique().to_pylist()):
-        mask = pc.equal(requested["share"], share)
-        yield share, rows.take(requested["row"].filter(mask).combine_chunks())
-
-
-def judge_share(rows: pa.Table, left: Left, window_ms: int) -> pa.Table:
-    """Judge some windows in-process, each with what is known before it.
+def share_out(left: Left, files: list[DataFile], parallelism: int) -> list[LeftShare]:
+    """Subscriptions in shares of neighbours by name, which are near each other in every file, with about as many windows each.
 
     Parameters
     ----------
-    rows : pyarrow.Table
-        Rows of ``signals`` of these subscriptions in any order.
+    parallelism : int
+        Calls that run at once; with 1 there are as few shares as a task can hold.
     """
+    windows = sum(len(starts_ms) for starts_ms in left.values())
+    wished = _SHARE_WINDOWS if parallelism == 1 else min(_SHARE_WINDOWS, windows // (_PER_CORE * parallelism))
+    shares: list[Left] = []
+    cluster, size = None, 0
+    for key in sorted(left):
+        fits = shares and size + len(left[key]) <= wished and len(shares[-1]) < _SHARE_SUBSCRIPTIONS
+        if not fits or key.cluster != cluster:
+            shares.append({})
+            cluster, size = key.cluster, 0
+        shares[-1][key] = left[key]
+        size += len(left[key])
+    return [LeftShare(mine, _files_of(files, mine)) for mine in shares]
+
+
+def _files_of(files: list[DataFile], mine: Left) -> list[DataFile]:
+    cluster = next(iter(mine)).cluster
+    return of_topics((file for file in files if file.partition["cluster"] == cluster), _topics(mine))
+
+
+def judge_share(share: LeftShare, window_ms: int) -> pa.Table:
+    """Judge some windows in-process, each with what is known before it; returns rows of ``verdicts``."""
     verdicts = []
-    for key, mine in by_subscription(rows):
+    for key, mine in by_subscription(minutes_of(share, window_ms)):
         columns = MinuteColumns(mine)
         minutes_ms = columns["minute_ms"]
-        for start_ms in sorted(left.get(key, ())):
+        for start_ms in sorted(share.left.get(key, ())):
             low = bisect_left(minutes_ms, start_ms)
             high = bisect_left(minutes_ms, start_ms + window_ms, low)
             window = Window(key, start_ms, start_ms + window_ms, columns, low, high)
@@ -178,31 +147,31 @@ def judge_share(rows: pa.Table, left: Left, window_ms: int) -> pa.Table:
     return pa.Table.from_pylist(verdicts, schema=TABLES["verdicts"].loose_schema)
 
 
-def pieces(files: list[DataFile], left: Left, window_ms: int) -> list[FleetPiece]:
-    """What has to be read for the windows of each cluster: whole rows of the hours that they touch, a day before the first."""
-    requested: dict[str, set[int]] = {}
-    for key, starts_ms in left.items():
-        touched = requested.setdefault(key.cluster, set())
-        for start_ms in starts_ms:
-            touched.update(range(start_ms - start_ms % BLOCK_MS, start_ms + window_ms, BLOCK_MS))
-    found = []
-    for cluster, touched in requested.items():
-        first_ms, last_ms = min(touched) - HISTORY_MS, max(touched) + BLOCK_MS
-        for file in files:
-            if file.partition["cluster"] == cluster and touches(file, first_ms, last_ms):
-                whole = any(touches(file, hour_ms, hour_ms + BLOCK_MS) for hour_ms in touched)
-                found.append(FleetPiece(file, first_ms, last_ms, whole))
-    return found
+def minutes_of(share: LeftShare, window_ms: int) -> pa.Table:
+    """Rows of ``signals`` of a share's topics: whole ones of the hours that its windows touch, and of a day before, what is looked back to."""
+    touched = {
+        hour_ms
+        for starts_ms in share.left.values()
+        for start_ms in starts_ms
+        for hour_ms in range(start_ms - start_ms % BLOCK_MS, start_ms + window_ms, BLOCK_MS)
+    }
+    first_ms, last_ms = min(touched) - HISTORY_MS, max(touched) + BLOCK_MS
+    whole, before = [], []
+    for file in share.files:
+        if any(touches(file, hour_ms, hour_ms + BLOCK_MS) for hour_ms in touched):
+            whole.append(file)
+        elif touches(file, first_ms, last_ms):
+            before.append(file)
+    topics = _topics(share.left)
+    rows = pa.concat_tables(
+        [
+            read_topics("signals", whole, topics, columns=TABLES["signals"].loose_schema.names),
+            read_topics("signals", before, topics, columns=[*SUBSCRIPTION_KEY_NAMES, *HISTORY_COLUMNS]),
+        ],
+        promote_options="default",
+    )
+    return rows.filter((pc.field("minute_ms") >= first_ms) & (pc.field("minute_ms") < last_ms))
 
 
-def _pack(rows: pa.Table) -> bytes:
-    sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, rows.schema, options=pa.ipc.IpcWriteOptions(compression="lz4")) as writer:
-        writer.write_table(rows.combine_chunks())
-    return sink.getvalue().to_pybytes()
-
-
-def _unpacked(packed: Iterable[pa.Buffer]) -> pa.Table:
-    # What lies within the windows' hours is there with all columns, the rest with those that are looked back to.
-    tables = [pa.ipc.open_stream(rows).read_all() for rows in packed]
-    return pa.concat_tables(tables, promote_options="default")
+def _topics(left: Left) -> list[str]:
+    return sorted({key.topic for key in left})

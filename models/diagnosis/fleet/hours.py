@@ -8,15 +8,12 @@ from __future__ import annotations
 import pickle
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import reduce
-from operator import and_
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from throttlescope.ingest.core.times import BLOCK_MS, MINUTE_MS
-from throttlescope.ingest.lake import DataFile, read_files
+from throttlescope.ingest.lake import DataFile
 from throttlescope.ingest.spark.executors import parallelism
 from throttlescope.models.diagnosis.healthy_fast_path import WindowGrid
 
@@ -101,19 +98,6 @@ def _apart(files: tuple[DataFile, ...]) -> list[tuple[DataFile, ...]]:
 
 def touches(file: DataFile, start_ms: int, end_ms: int) -> bool:
     return file.minimum["minute_ms"] < end_ms and file.maximum["minute_ms"] >= start_ms
-
-
-def read_minutes(
-    file: DataFile, start_ms: int, end_ms: int, columns: list[str], topics: pa.Array | None = None
-) -> pa.Table:
-    """The rows of a file in [start_ms, end_ms); of some topics only, if they are given."""
-    whole = start_ms <= file.minimum["minute_ms"] and file.maximum["minute_ms"] < end_ms
-    minute_ms = pc.field("minute_ms")
-    conditions = [] if whole else [(minute_ms >= start_ms) & (minute_ms < end_ms)]
-    if topics is not None:
-        conditions.append(pc.field("topic").isin(topics))
-    where = reduce(and_, conditions) if conditions else None
-    return read_files("signals", [file], columns=columns, where=where)
 
 
 def on_spark(

@@ -90,16 +90,8 @@ def judged(lake: Lake, window_ms: int, every_ms: int) -> tuple[list[dict], dict,
     lake.commit("verdicts", written, run_id="quiet")
     rows = lake.read("verdicts").to_pylist()
     if left:
-        shares = full_rules.share_out(left, 2)
-        share_of = {key: number for number, share in enumerate(shares) for key in share}
-        taken: dict[int, list[pa.Table]] = {}
-        for piece in full_rules.pieces(files, left, window_ms):
-            for share, some in full_rules.take(piece, share_of):
-                taken.setdefault(share, []).append(some)
-        for share, tables in taken.items():
-            together = pa.concat_tables(tables, promote_options="default")
-            requested = {key: left[key] for key in shares[share]}
-            rows += full_rules.judge_share(together, requested, window_ms).to_pylist()
+        for share in full_rules.share_out(left, files, 2):
+            rows += full_rules.judge_share(share, window_ms).to_pylist()
     return rows, left, spans
 
 
@@ -162,10 +154,12 @@ def test_what_is_left_looks_a_day_back(tmp_path):
         rows.append(values | {"minute_ms": minute_ms, "date": date_of(minute_ms)})
     stored(lake, rows)
     left = {SubscriptionKey(*(rows[0][name] for name in SubscriptionKey._fields)): [HOUR_MS + 23 * BLOCK_MS]}
-    pieces = full_rules.pieces(lake.files("signals"), left, 300_000)
-    assert sorted(piece.whole for piece in pieces) == [False, True]
-    tables = [some for piece in pieces for _, some in full_rules.take(piece, dict.fromkeys(left, 0))]
-    found = full_rules.judge_share(pa.concat_tables(tables, promote_options="default"), left, 300_000)
+    (share,) = full_rules.share_out(left, lake.files("signals"), 2)
+    minutes = full_rules.minutes_of(share, 300_000)
+    assert minutes.num_rows == 120
+    # Of the hour before only what the rules look back to.
+    assert minutes["limit_counts"].null_count == 60
+    found = full_rules.judge_share(share, 300_000)
     assert found["cause"].to_pylist() == ["both"]
     assert found["capacity_msg_rate"].to_pylist() == [120.0]
 
@@ -175,8 +169,8 @@ def test_work_is_shared_out_by_windows():
         SubscriptionKey("c", "n", "t", 0, f"s{i}"): list(range(count))
         for i, count in enumerate([288] * 3 + [12] * 70)
     }
-    shares = full_rules.share_out(left, 2)
-    assert sorted(key for share in shares for key in share) == sorted(left)
-    sizes = [sum(len(left[key]) for key in share) for share in shares]
-    assert max(sizes) - min(sizes) <= 288
-    assert full_rules.share_out(dict(list(left.items())[:1]), 2) == [[next(iter(left))]]
+    found = full_rules.share_out(left, [], 2)
+    assert [key for share in found for key in share.left] == sorted(left)
+    assert len(found) >= 8
+    assert max(share.windows for share in found) <= 288
+    assert [len(share.left) for share in full_rules.share_out(left, [], 1)] == [73]
