@@ -54,7 +54,9 @@ def read_topics(
     files = of_topics(files, topics)
     names = list(columns)
     if not files or is_remote(files[0].path):
-        return read_files(table, files, columns=names, where=pc.field("topic").isin(pa.array(topics)))
+        return read_files(
+            table, files, columns=names, where=pc.field("topic").isin(pa.array(topics, pa.string()))
+        )
     import duckdb
 
     with naming_missing(table, files), duckdb.connect(config={"threads": pa.cpu_count()}) as connection:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -19,7 +18,8 @@ from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
 from throttlescope.ingest.core.retry import until_stable
 from throttlescope.ingest.core.times import BLOCK_MS, DAY_MS, MINUTE_MS, check_range, dates_of
-from throttlescope.ingest.lake.rows import of_topics, read_files, read_topics
+from throttlescope.ingest.lake.distinct import distinct
+from throttlescope.ingest.lake.rows import of_topics, read_topics
 from throttlescope.ingest.spark.task_executor import TaskExecutor
 from throttlescope.models.diagnosis import thresholds as diagnosis
 from throttlescope.models.diagnosis.window import SubscriptionKey
@@ -170,20 +170,7 @@ def candidates(
     executor: TaskExecutor, signals: list[DataFile], from_ms: int, until_ms: int, open_rows: Rows
 ) -> list[SubscriptionKey]:
     """Subscription partitions that may have an episode, sorted: more than one read waits in a minute, or one is continued."""
-    # By name, so that a call has the same subscriptions hour after hour and lists each once.
-    ordered = sorted(signals, key=lambda file: (file.minimum["topic"], file.relative_path))
-    size = -(-len(ordered) // (_PER_CORE * executor.parallelism))
-    groups = [ordered[at : at + size] for at in range(0, len(ordered), size)]
     inside = (pc.field("minute_ms") >= from_ms - BEFORE_MS) & (pc.field("minute_ms") < until_ms)
-    found = {key_of(row) for row in open_rows}
-    for keys in executor.map(partial(_with_backlog, inside=inside), groups):
-        found.update(keys)
-    return sorted(found)
-
-
-def _with_backlog(files: list[DataFile], inside: pc.Expression) -> list[SubscriptionKey]:
-    """Subscription partitions that have such a minute in some files."""
-    keys = list(SUBSCRIPTION_KEY_NAMES)
     ready, per_entry, age_s = (
         pc.field(name) for name in ("backlog_ready_entries", "messages_per_entry", "backlog_age_s")
     )
@@ -197,12 +184,8 @@ def _with_backlog(files: list[DataFile], inside: pc.Expression) -> list[Subscrip
     stands_still = (age_s >= diagnosis.OLD_S) & (pc.field("out_msg_delta") == 0)
     few = (ready > diagnosis.LEAST_ENTRIES) & (in_messages | own_is_old | stands_still)
     where = inside & ((ready > least) | few)
-    # File by file: a call keeps only the names of one.
-    found = [
-        read_files("signals", [file], columns=keys, where=where).group_by(keys).aggregate([])
-        for file in files
-    ]
-    return [key_of(row) for row in pa.concat_tables(found).group_by(keys).aggregate([]).to_pylist()]
+    found = distinct(executor, "signals", signals, SUBSCRIPTION_KEY_NAMES, where)
+    return sorted({SubscriptionKey(*values) for values in found} | {key_of(row) for row in open_rows})
 
 
 def shares_of(

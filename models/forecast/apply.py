@@ -1,14 +1,16 @@
 """Forecasts of a lake. In: ``signals`` and ``policies`` of a range. Out: ``forecasts``, made every so often.
 
-Rows are grouped by topic where a quota may look at all subscriptions of it, else by shares of subscriptions. Everything below
-:func:`forecasts_of` is plain Python on Arrow: the same functions forecast one topic in a notebook.
+Only minutes of subscriptions with a backlog are read, and of their topics where a quota may look at all subscriptions. Everything
+below :func:`forecasts_of` is plain Python on Arrow: the same functions forecast one topic in a notebook.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor
+from dataclasses import dataclass
 from functools import singledispatch
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,15 +21,17 @@ from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
 from throttlescope.ingest.core.errors import InputError
 from throttlescope.ingest.core.times import BLOCK_MS, DAY_MS, MINUTE_MS, block_start, check_range
+from throttlescope.ingest.lake.distinct import distinct
 from throttlescope.ingest.lake.hour_files import replace_hours
-from throttlescope.ingest.lake.rows import read_files
-from throttlescope.ingest.spark.shares import SHARE, share_count, with_share
-from throttlescope.ingest.spark.task_executor import SparkPoolExecutor
-from throttlescope.models.diagnosis.window import by_subscription
+from throttlescope.ingest.lake.rows import of_topics, read_topics
+from throttlescope.ingest.spark.pieces import on_spark
+from throttlescope.ingest.spark.task_executor import SparkPoolExecutor, TaskExecutor
+from throttlescope.models.diagnosis.window import SubscriptionKey, by_subscription
 from throttlescope.models.forecast.calibration import ForecastCalibration
 from throttlescope.models.forecast.forecasts import forecasts_at
 from throttlescope.models.forecast.residuals import SHIPPED
 from throttlescope.models.forecast.subscription_history import SubscriptionHistory, view_of_minutes
+from throttlescope.models.forecast.trace import DRAINED_ENTRIES
 from throttlescope.transforms.as_of import KNOWN_FOR_MS
 from throttlescope.transforms.deadlines import SCOPES, TopicAnswers, slim
 
@@ -37,6 +41,11 @@ if TYPE_CHECKING:
 EVERY_MS = 15 * MINUTE_MS
 #: How far back arrivals are looked for, which tell how old a backlog is.
 LOOK_BACK_MS = DAY_MS
+
+#: Minutes that a call holds, two hundred bytes each.
+_SHARE_ROWS = 500_000
+#: Calls for each core, that one which takes longer leaves time for the others.
+_PER_CORE = 4
 
 #: Beyond this a float is no count any more.
 MOST_COUNTED = 2**53
@@ -50,7 +59,7 @@ COLUMNS = (
 
 
 def build_forecasts(
-    executor: Executor,
+    executor: TaskExecutor,
     lake: Lake,
     clusters: Iterable[str],
     start_ms: int,
@@ -63,8 +72,8 @@ def build_forecasts(
 
     Parameters
     ----------
-    executor : Executor
-        Spark's, or one of this process, which then works cluster by cluster.
+    executor : TaskExecutor
+        Spark's, or one of this process.
     clusters : iterable of str
         Clusters whose forecasts are made.
     start_ms, end_ms : int
@@ -100,46 +109,112 @@ def build_forecasts(
         newest[cluster] = max(newest.get(cluster, 0), file.maximum["minute_ms"] + MINUTE_MS)
     policies = policies_near(lake, clusters, first_ms, last_ms)
 
-    def forecast(key: tuple[pa.Scalar, ...], rows: pa.Table) -> pa.Table:
-        cluster = key[0].as_py()
+    shares = []
+    for cluster in newest:
+        mine = [file for file in files if file.partition["cluster"] == cluster]
+        shares += shares_of(executor, mine, with_policies=bool(policies[cluster]))
+
+    def forecast(share: ForecastShare) -> pa.Table:
         # What lies behind the newest minute has not happened yet.
-        times_ms = range(first_ms + -first_ms % every_ms, min(last_ms, newest[cluster] + 1), every_ms)
-        return forecasts_of(rows, policies[cluster], times_ms)
+        times_ms = range(first_ms + -first_ms % every_ms, min(last_ms, newest[share.cluster] + 1), every_ms)
+        return forecasts_of(minutes_of(share), policies[share.cluster], times_ms)
 
     replaced = {
         "run_id": run_id, "time_column": "made_at_ms", "clusters": clusters, "start_ms": first_ms, "end_ms": last_ms,
     }  # fmt: skip
-    with_quota = [cluster for cluster in clusters if policies[cluster]]
-    _replace(executor, lake, files, with_quota, forecast, replaced)
+    _replace(executor, lake, shares, forecast, replaced)
     written = lake.files(
         "forecasts", partition={"cluster": clusters}, between={"made_at_ms": (first_ms, last_ms - 1)}
     )
     return sum(file.rows for file in written)
 
 
+@dataclass(frozen=True, eq=False)
+class ForecastShare:
+    """Subscription partitions of a cluster that may have forecasts, and where their minutes are.
+
+    Attributes
+    ----------
+    names : list of SubscriptionKey
+        Sorted.
+    files : list of DataFile
+        Files of ``signals`` that may have rows of them.
+    with_topics : bool
+        All subscriptions of their topics are read: quotas look at the slowest.
+    """
+
+    names: list[SubscriptionKey]
+    files: list[DataFile]
+    with_topics: bool
+
+    @property
+    def cluster(self) -> str:
+        return self.names[0].cluster
+
+    @property
+    def topics(self) -> list[str]:
+        return sorted({name.topic for name in self.names})
+
+
+def shares_of(
+    executor: TaskExecutor, files: list[DataFile], *, with_policies: bool, topic: str | None = None
+) -> list[ForecastShare]:
+    """Subscription partitions of a cluster with a backlog, in shares of neighbours by name that a call can hold.
+
+    Parameters
+    ----------
+    files : list of DataFile
+        Files of ``signals`` of that cluster.
+    with_policies : bool
+        Deadlines exist for any backlog, but only where policies are known; otherwise one counts from :data:`DRAINED_ENTRIES` on.
+    topic : str, optional
+        Only this one.
+    """
+    above = 0 if with_policies else DRAINED_ENTRIES
+    # Either may be NULL or no number.
+    waits = (pc.field("backlog_entries") > above) | (pc.field("backlog_ready_entries") > above)
+    if topic is not None:
+        waits = waits & (pc.field("topic") == topic)
+    names = [
+        SubscriptionKey(*one) for one in distinct(executor, "signals", files, SUBSCRIPTION_KEY_NAMES, waits)
+    ]
+    hours = len({file.minimum["minute_ms"] // BLOCK_MS for file in files})
+    most = max(1, _SHARE_ROWS * MINUTE_MS // (BLOCK_MS * max(hours, 1)))
+    if executor.parallelism > 1:
+        most = min(most, max(1, -(-len(names) // (_PER_CORE * executor.parallelism))))
+    found: list[list[SubscriptionKey]] = []
+    for _, together in groupby(names, key=lambda name: name.topic if with_policies else name):
+        mine = list(together)
+        if not found or len(found[-1]) + len(mine) > most:
+            found.append([])
+        found[-1] += mine
+    return [
+        ForecastShare(mine, of_topics(files, sorted({name.topic for name in mine})), with_policies)
+        for mine in found
+    ]
+
+
+def minutes_of(share: ForecastShare) -> pa.Table:
+    """A share's rows of ``signals``."""
+    rows = read_topics("signals", share.files, share.topics, columns=COLUMNS)
+    if share.with_topics:
+        return rows
+    keys = list(SUBSCRIPTION_KEY_NAMES)
+    names = [name._asdict() for name in share.names]
+    wanted = pa.Table.from_pylist(names, pa.schema([rows.schema.field(key) for key in keys]))
+    return rows.join(wanted, keys, join_type="left semi")
+
+
 @singledispatch
 def _replace(
     executor: Executor,
     lake: Lake,
-    files: list[DataFile],
-    with_quota: list[str],
-    forecast: Callable[[tuple[pa.Scalar, ...], pa.Table], pa.Table],
+    shares: list[ForecastShare],
+    forecast: Callable[[ForecastShare], pa.Table],
     replaced: dict[str, Any],
 ) -> None:
-    """Forecast from files of ``signals`` and replace hours. In this process, unless the executor is Spark's.
-
-    Parameters
-    ----------
-    with_quota : list of str
-        Clusters that may have a quota, which is the only thing that looks at all subscriptions of a topic.
-    forecast : callable
-        Takes a key that begins with a cluster, and rows of whole topics of it.
-    """
-    made = [TABLES["forecasts"].loose_schema.empty_table()]
-    for cluster in dict.fromkeys(file.partition["cluster"] for file in files):
-        mine = [file for file in files if file.partition["cluster"] == cluster]
-        rows = read_files("signals", mine, columns=list(COLUMNS))
-        made.append(forecast((pa.scalar(cluster),), rows))
+    """Forecast shares and replace hours. In this process, unless the executor is Spark's."""
+    made = [TABLES["forecasts"].loose_schema.empty_table(), *map(forecast, shares)]
     replace_hours(lake, pa.concat_tables(made), "forecasts", **replaced)
 
 
@@ -147,24 +222,21 @@ def _replace(
 def _replace_on_spark(
     executor: SparkPoolExecutor,
     lake: Lake,
-    files: list[DataFile],
-    with_quota: list[str],
-    forecast: Callable[[tuple[pa.Scalar, ...], pa.Table], pa.Table],
+    shares: list[ForecastShare],
+    forecast: Callable[[ForecastShare], pa.Table],
     replaced: dict[str, Any],
 ) -> None:
     # Imported here: forecasting in-process needs no Spark.
-    from pyspark.sql import functions as F
     from pyspark.sql.pandas.types import from_arrow_schema
 
-    session = executor.session
-    count = share_count(session, sum(file.rows for file in files))
-    signals = with_share(lake.spark(session, "signals", files, columns=COLUMNS), count)
-    # Where no quota can be known, a crowded topic is no group of its own.
-    by_topic = F.col("cluster").isin(with_quota)
-    topic = F.when(by_topic, F.col("topic"))
-    share = F.when(~by_topic, F.col(SHARE))
     schema = from_arrow_schema(TABLES["forecasts"].loose_schema)
-    df = signals.groupBy("cluster", topic, share).applyInArrow(forecast, schema)
+    df = on_spark(
+        executor.session,
+        shares,
+        lambda share: len(share.names),
+        lambda share: forecast(share).to_batches(),
+        schema,
+    )
     lake.replace_spark(df, "forecasts", **replaced)
 
 

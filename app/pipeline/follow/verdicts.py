@@ -15,8 +15,8 @@ from throttlescope.app.pipeline.follow.signals import Changed
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
 from throttlescope.ingest.core.times import BLOCK_MS, MINUTE_MS, block_start
-from throttlescope.ingest.lake import DataFile, Lake, read_files, write_data_file
-from throttlescope.models.diagnosis.fleet.full_rules import Left, judge_share, pieces, take
+from throttlescope.ingest.lake import Lake, read_files, write_data_file
+from throttlescope.models.diagnosis.fleet.full_rules import Left, LeftShare, judge_share
 from throttlescope.models.diagnosis.fleet.hours import bounds, hours, read_minutes
 from throttlescope.models.diagnosis.healthy_fast_path import COLUMNS, WindowGrid, answers
 from throttlescope.models.diagnosis.history import HISTORY_MS
@@ -89,7 +89,7 @@ def _judge_cluster(
     verdicts = [_of(table, set(changed), all_of=False) for table in verdicts]
     left = {key: starts_ms for key, starts_ms in left.items() if key in changed}
     if left:
-        verdicts.append(_thoughtful(signals, left, window_ms))
+        verdicts.append(judge_share(LeftShare(left, signals), window_ms))
     new = pa.concat_tables(
         [_SCHEMA.empty_table(), *(table.select(_SCHEMA.names).cast(_SCHEMA) for table in verdicts)]
     )
@@ -115,12 +115,6 @@ def _together(changed: Changed) -> list[set[SubscriptionKey]]:
     recent = {key for key, at_ms in changed.items() if at_ms >= newest_ms - _TOGETHER_MS}
     older = changed.keys() - recent
     return [recent, set(older)] if older else [recent]
-
-
-def _thoughtful(signals: list[DataFile], left: Left, window_ms: int) -> pa.Table:
-    share_of = dict.fromkeys(left, 0)
-    rows = [table for piece in pieces(signals, left, window_ms) for _, table in take(piece, share_of)]
-    return judge_share(pa.concat_tables(rows, promote_options="default"), left, window_ms)
 
 
 def _of(rows: pa.Table, keys: set[SubscriptionKey], *, all_of: bool) -> pa.Table:

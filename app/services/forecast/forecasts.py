@@ -5,31 +5,25 @@ All of it is made here, in this process: the table ``forecasts`` is neither read
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
-
-import pyarrow.compute as pc
 
 from throttlescope.app.queries.subscriptions import check_subscription
 from throttlescope.ingest.core.errors import InputError
 from throttlescope.ingest.core.subscription_name import SubscriptionName
 from throttlescope.ingest.core.times import BLOCK_MS, MINUTE_MS, format_time
-from throttlescope.ingest.lake.duck import from_files
-from throttlescope.ingest.lake.rows import read_files
+from throttlescope.ingest.spark.task_executor import InProcessExecutor
 from throttlescope.models.forecast.apply import (
-    COLUMNS,
     LOOK_BACK_MS,
-    MOST_COUNTED,
     forecasts_of,
+    minutes_of,
     policies_near,
+    shares_of,
 )
-from throttlescope.models.forecast.trace import DRAINED_ENTRIES
 
 if TYPE_CHECKING:
-    from throttlescope.ingest.lake import DataFile, Lake
+    from throttlescope.ingest.lake import Lake
 
-#: Minutes in memory at once: a day of a thousand subscriptions.
-_MOST_ROWS = 1_440_000
 Note = Callable[[str], None]
 
 
@@ -67,52 +61,15 @@ def forecast_lake(
             partition={"cluster": [one]},
             between={"minute_ms": (end_ms - LOOK_BACK_MS, end_ms - 1)},
         )
-        # Deadlines exist for any backlog, and only where policies are known.
-        above_entries = 0 if policies else DRAINED_ENTRIES
-        for topics in (
-            [[name.topic]] if name is not None else _topics_at_once(lake, files, end_ms, above_entries)
-        ):
-            signals = read_files(
-                "signals", files, columns=list(COLUMNS), where=pc.field("topic").isin(topics)
-            )
-            rows += forecasts_of(signals, policies, [end_ms]).to_pylist()
+        topic = None if name is None else name.topic
+        for share in shares_of(InProcessExecutor(), files, with_policies=bool(policies), topic=topic):
+            rows += forecasts_of(minutes_of(share), policies, [end_ms]).to_pylist()
     if name is not None:
         rows = [row for row in rows if _fits(name, row)]
         if not rows:
             # A subscription without a backlog has no forecast.
             check_subscription(lake, str(name))
     return rows, max(clusters.values())
-
-
-def _topics_at_once(
-    lake: Lake, files: list[DataFile], end_ms: int, above_entries: int
-) -> Iterator[list[str]]:
-    """Topics with a backlog, so many at a time that their minutes fit into memory however large the fleet is.
-
-    A topic is left out where the newest backlog of each of its subscriptions is at most ``above_entries``: that has no forecast.
-    """
-    if not files:
-        return
-    # Beyond this a float is no count, and the minute is taken for one without a value.
-    backlog = f"CASE WHEN abs(backlog_entries) <= {MOST_COUNTED} THEN backlog_entries END"
-    ready = f"CASE WHEN abs(backlog_ready_entries) <= {MOST_COUNTED} THEN backlog_ready_entries END"
-    over = f"{backlog} IS NOT NULL AND minute_ms <= {end_ms - MINUTE_MS}"
-    newest = f"arg_max(greatest({backlog}, {ready}), minute_ms) FILTER ({over})"
-    with lake.counting("signals", files) as connection:
-        counted = connection.execute(
-            f"SELECT topic, sum(minutes) FROM (SELECT topic, count(*) AS minutes, {newest} AS waiting "  # noqa: S608
-            f"FROM {from_files(files)} GROUP BY namespace, topic, partition, subscription) "
-            f"GROUP BY topic HAVING max(waiting) > {above_entries} ORDER BY topic"
-        ).fetchall()
-    topics, minutes = [], 0
-    for topic, rows in counted:
-        if topics and minutes + rows > _MOST_ROWS:
-            yield topics
-            topics, minutes = [], 0
-        topics.append(topic)
-        minutes += rows
-    if topics:
-        yield topics
 
 
 def with_replays(

@@ -22,8 +22,9 @@ from throttlescope.ingest.lake import DataFile
 from throttlescope.ingest.lake.files import NewFile
 from throttlescope.ingest.lake.hour_files import write_hours_of
 from throttlescope.ingest.lake.rows import of_topics, read_topics
+from throttlescope.ingest.spark.pieces import on_spark
 from throttlescope.ingest.spark.task_executor import SparkPoolExecutor
-from throttlescope.models.diagnosis.fleet.hours import on_spark, touches
+from throttlescope.models.diagnosis.fleet.hours import touches
 from throttlescope.models.diagnosis.history import HISTORY_COLUMNS, HISTORY_MS
 from throttlescope.models.diagnosis.verdict import diagnose
 from throttlescope.models.diagnosis.window import MinuteColumns, SubscriptionKey, Window, by_subscription

@@ -5,23 +5,18 @@ A task gets its files by name and reads them itself, so no row of ``signals`` go
 
 from __future__ import annotations
 
-import pickle
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from throttlescope.ingest.core.times import BLOCK_MS, MINUTE_MS
-from throttlescope.ingest.lake import DataFile
-from throttlescope.ingest.spark.executors import parallelism
+from throttlescope.ingest.lake import DataFile, read_files
 from throttlescope.models.diagnosis.healthy_fast_path import WindowGrid
 
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
-
-#: Rows of ``signals`` that one task reads at most, unless a single file has more.
-_TASK_ROWS = 500_000
+#: Rows of ``signals`` of a part of an hour at most, unless a single file has more.
+_PART_ROWS = 500_000
 
 
 @dataclass(frozen=True)
@@ -88,7 +83,7 @@ def _apart(files: tuple[DataFile, ...]) -> list[tuple[DataFile, ...]]:
     """Files of one hour in shares that a task holds; the same ones however the lake lists them."""
     shares, share, rows = [], [], 0
     for file in sorted(files, key=lambda file: file.relative_path):
-        if share and rows + file.rows > _TASK_ROWS:
+        if share and rows + file.rows > _PART_ROWS:
             shares.append(tuple(share))
             share, rows = [], 0
         share.append(file)
@@ -100,45 +95,9 @@ def touches(file: DataFile, start_ms: int, end_ms: int) -> bool:
     return file.minimum["minute_ms"] < end_ms and file.maximum["minute_ms"] >= start_ms
 
 
-def on_spark(
-    session: SparkSession, work: list[object], rows: Callable[[object], int],
-    run: Callable[[object], Iterable[pa.RecordBatch]], schema: str,
-) -> DataFrame:  # fmt: skip
-    """Let Spark's tasks do some pieces of work, the largest first; small ones share a task.
-
-    Parameters
-    ----------
-    rows : function
-        How many rows a piece reads.
-    run : function
-        Does one piece; its batches have the columns of ``schema``.
-    """
-    tasks = _tasks(work, rows, parallelism(session))
-
-    def run_task(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for batch in batches:
-            for pieces in batch.column("work").to_pylist():
-                for piece in pickle.loads(pieces):  # noqa: S301 - our own work, from the driver
-                    yield from run(piece)
-
-    table = pa.table(
-        {
-            "task": pa.array(range(len(tasks)), pa.int32()),
-            "work": pa.array([pickle.dumps(task) for task in tasks], pa.binary()),
-        }
-    )
-    # By number: dealing them out would give one task two of them and another none.
-    frame = session.createDataFrame(table).repartitionById(len(tasks), "task")
-    return frame.mapInArrow(run_task, schema)
-
-
-def _tasks(work: list[object], rows: Callable[[object], int], parallelism: int) -> list[list[object]]:
-    total = sum(rows(piece) for piece in work)
-    count = max(1, min(len(work), max(parallelism, -(-total // _TASK_ROWS))))
-    tasks: list[list[object]] = [[] for _ in range(count)]
-    sizes = [0] * count
-    for piece in sorted(work, key=rows, reverse=True):
-        smallest = sizes.index(min(sizes))
-        tasks[smallest].append(piece)
-        sizes[smallest] += rows(piece)
-    return tasks
+def read_minutes(file: DataFile, start_ms: int, end_ms: int, columns: list[str]) -> pa.Table:
+    """The rows of a file in [start_ms, end_ms)."""
+    whole = start_ms <= file.minimum["minute_ms"] and file.maximum["minute_ms"] < end_ms
+    minute_ms = pc.field("minute_ms")
+    where = None if whole else (minute_ms >= start_ms) & (minute_ms < end_ms)
+    return read_files("signals", [file], columns=columns, where=where)

@@ -7,14 +7,14 @@ from concurrent.futures import Executor
 from functools import singledispatch
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
-from throttlescope.ingest.lake import DataFile, read_files, write_data_file
+from throttlescope.ingest.lake import write_data_file
 from throttlescope.ingest.lake.files import NewFile
+from throttlescope.ingest.spark.pieces import on_spark
 from throttlescope.ingest.spark.task_executor import SparkPoolExecutor
-from throttlescope.models.diagnosis.fleet.hours import Hour, on_spark
-from throttlescope.models.diagnosis.healthy_fast_path import COLUMNS, WindowGrid, answers
+from throttlescope.models.diagnosis.fleet.hours import Hour, read_minutes
+from throttlescope.models.diagnosis.healthy_fast_path import COLUMNS, answers
 from throttlescope.models.diagnosis.window import SubscriptionKey
 
 #: Verdicts of one file at most: what a task holds while it writes. An hour of 10,000 subscriptions is 120,000.
@@ -99,14 +99,8 @@ def screen_hour(root: str, hour: Hour) -> Iterator[pa.RecordBatch]:
 
 
 def _minutes(hour: Hour, columns: list[str]) -> pa.Table:
-    return pa.concat_tables([_minutes_of(file, hour.grid, columns) for file in hour.files])
-
-
-def _minutes_of(file: DataFile, grid: WindowGrid, columns: list[str]) -> pa.Table:
-    whole = grid.start_ms <= file.minimum["minute_ms"] and file.maximum["minute_ms"] < grid.end_ms
-    minute_ms = pc.field("minute_ms")
-    where = None if whole else (minute_ms >= grid.start_ms) & (minute_ms < grid.end_ms)
-    return read_files("signals", [file], columns=columns, where=where)
+    grid = hour.grid
+    return pa.concat_tables([read_minutes(file, grid.start_ms, grid.end_ms, columns) for file in hour.files])
 
 
 def _written(root: str, parts: list[pa.Table]) -> Iterator[pa.RecordBatch]:

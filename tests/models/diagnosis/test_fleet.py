@@ -110,7 +110,7 @@ def test_fleet_equals_single_subscriptions(tmp_path, monkeypatch, length, every,
     stored(lake, fleet(length + every, 190), files_each)
     if files_each > 1:
         # As where a file is as much as a task may read.
-        monkeypatch.setattr("throttlescope.models.diagnosis.fleet.hours._TASK_ROWS", 1)
+        monkeypatch.setattr("throttlescope.models.diagnosis.fleet.hours._PART_ROWS", 1)
     rows, left, spans = judged(lake, window_ms, every_ms)
     assert left
     signals, wanted = lake.read("signals"), []
@@ -132,7 +132,7 @@ def test_large_hour_is_split_into_tasks(tmp_path, monkeypatch):
     spans = bounds(files, HOUR_MS, HOUR_MS + DAY_MS)
     whole = hours(files, spans, 300_000, 300_000)
     assert len(files) > len(whole) == 2 * len(spans)
-    monkeypatch.setattr("throttlescope.models.diagnosis.fleet.hours._TASK_ROWS", 1)
+    monkeypatch.setattr("throttlescope.models.diagnosis.fleet.hours._PART_ROWS", 1)
     cut = hours(files[::-1], spans, 300_000, 300_000)
     assert {len(hour.files) for hour in cut} == {1}
     assert sorted(file.path for hour in cut for file in hour.files) == sorted(file.path for file in files)
