@@ -104,8 +104,8 @@ def _over_a_minute(added: np.ndarray, observed: Observed) -> np.ndarray:
     last = np.minimum(np.searchsorted(seconds, seconds + _MINUTE_S), len(seconds) - 1)
     length = seconds[last] - seconds
     rate = np.divide(total[last] - total, length, out=np.zeros(len(total)), where=length > 0)
-    highest = np.zeros(len(total))
-    for first, (until, value) in enumerate(zip(last, rate, strict=True)):
-        inside = slice(first + 1, until + 1)
-        highest[inside] = np.maximum(highest[inside], value)
-    return highest
+    # The stretches that a span lies in begin one behind the other, up to the span before it.
+    span = np.arange(len(total))
+    earliest = np.searchsorted(last, span)
+    highest = np.maximum.reduceat(np.r_[rate, 0.0], np.column_stack([earliest, span]).ravel())[::2]
+    return np.where(earliest < span, np.maximum(highest, 0.0), 0.0)

@@ -128,13 +128,15 @@ def _most_of_a_minute(
     seconds = np.cumsum(observed.seconds)
     messages, unknown = np.cumsum(acked), np.cumsum(~known)
     last = np.searchsorted(seconds, seconds + min(CHUNK_S, float(seconds[-1])))
-    most = 0.0
-    for first in np.flatnonzero(last < len(seconds)):
-        until = last[first]
-        active = observed.active(subscription, int(consumers[first : until + 1].max()))
-        if active and unknown[until] == unknown[first]:
-            rate = (messages[until] - messages[first]) / (seconds[until] - seconds[first])
-            most = max(most, float(rate) / active)
+    first = np.flatnonzero(last < len(seconds))
+    until = last[first]
+    counts = np.maximum.reduceat(np.r_[consumers, 0], np.column_stack([first, until + 1]).ravel())[::2]
+    active_of = {count: observed.active(subscription, count) for count in np.unique(counts).tolist()}
+    active = np.array([active_of[count] for count in counts.tolist()])
+    seen = (active > 0) & (unknown[until] == unknown[first])
+    first, until = first[seen], until[seen]
+    rates = (messages[until] - messages[first]) / (seconds[until] - seconds[first]) / active[seen]
+    most = float(rates.max(initial=0.0))
     count = int(consumers.max())
     return most * observed.active(subscription, count), count
 
