@@ -3,7 +3,8 @@
 In: fleets (numbers of subscriptions) and a number of runs. Out: a table on standard output, and JSON where it is wanted. Each
 fleet is judged in a process of its own, in a lake of its own whose signals are made at the first start and kept in
 ``.bench/diagnosis`` (``benchmarks/fleet/signals.py`` and ``samples.py`` say what is in them). Verdicts are of windows of five minutes;
-episodes follow from them, and each cause of those that leave it open is lifted in replays of their samples. The first run, in which Spark and its workers
+episodes follow from them, and each cause of those that leave it open is lifted in replays of their samples. The forecasts of the
+newest hour are timed apart. The first run, in which Spark and its workers
 start, is told apart. Before each run verdicts, episodes and incidents are deleted, so that all files are written and everything is asked anew. Some
 subscriptions are judged once more one window at a time, some episodes once more by a replay that reads the lake by itself, and
 an answer that differs makes the figure void. Beside the time that passed stands the
@@ -41,6 +42,7 @@ from throttlescope.models.diagnosis.counterfactual import counterfactuals
 from throttlescope.models.episodes.apply import build_episodes
 from throttlescope.models.episodes.levers.apply import build_counterfactuals
 from throttlescope.models.episodes.levers.lifted import HISTORY_MS
+from throttlescope.models.forecast.apply import build_forecasts
 from throttlescope.models.throttling.replay import read_observed
 
 FLEETS = (1_000, 10_000)
@@ -74,7 +76,7 @@ def main() -> None:
             f"{subscriptions:,} subscriptions: {one['median_s']} s (first {one['first_s']} s), processors "
             f"{one['cpu_median_s']} s, load {one['load_1min']}; {one['verdicts']:,} verdicts, {one['quiet_share']:.1%} of "
             f"them screened, {one['megabytes']} MB; {one['episodes']} episodes, {one['asked']} asked, {one['failed']} without an "
-            f"answer; seconds of the steps {one['steps_s']}; {'; '.join(one['wrong']) or 'as the rules and single replays say'}; "
+            f"answer; seconds of the steps {one['steps_s']}, of an hour's forecasts {one['forecasts_s']}; {'; '.join(one['wrong']) or 'as the rules and single replays say'}; "
             f"peak MB {one['memory_mb']}",
             flush=True,
         )
@@ -110,9 +112,9 @@ def measure(subscriptions: int, runs: int) -> dict:
     lake, load = made.lake_of(subscriptions), os.getloadavg()[0]
     session = spark_session("throttlescope-benchmark", cores=2)
     executor = SparkPoolExecutor(session)
-    seconds, processors, steps = [], [], []
+    seconds, processors, steps, forecasts = [], [], [], []
     for number in range(1 + runs):
-        for table in ("verdicts", "episodes", "incidents"):
+        for table in ("verdicts", "episodes", "incidents", "forecasts"):
             shutil.rmtree(Path(lake.root) / table, ignore_errors=True)
         began_s, used_s, run_id = time.monotonic(), cpu_s(os.getpid()), f"run-{number}"
         span = ([made.CLUSTER], made.START_MS, END_MS, run_id)
@@ -122,11 +124,14 @@ def measure(subscriptions: int, runs: int) -> dict:
         followed_s = time.monotonic()
         answered = build_counterfactuals(executor, lake, *span)
         ended_s = time.monotonic()
+        processors.append(round(cpu_s(os.getpid()) - used_s, 2))
+        # As the hourly run makes them: of the newest hour, with the day before it in the lake.
+        build_forecasts(executor, lake, [made.CLUSTER], END_MS - BLOCK_MS, END_MS, run_id)
+        forecasts.append(round(time.monotonic() - ended_s, 1))
         seconds.append(round(ended_s - began_s, 2))
         steps.append(
             [round(one, 1) for one in (judged_s - began_s, followed_s - judged_s, ended_s - followed_s)]
         )
-        processors.append(round(cpu_s(os.getpid()) - used_s, 2))
         print(
             f"{subscriptions} subscriptions, run {number}: {seconds[-1]} s: verdicts, episodes, counterfactuals {steps[-1]}",
             file=sys.stderr,
@@ -141,6 +146,7 @@ def measure(subscriptions: int, runs: int) -> dict:
         "first_s": seconds[0],
         "seconds": seconds[1:],
         "steps_s": steps[1:],
+        "forecasts_s": forecasts[1:],
         "median_s": round(statistics.median(seconds[1:]), 1),
         "cpu_seconds": processors[1:],
         "cpu_median_s": round(statistics.median(processors[1:]), 1),
