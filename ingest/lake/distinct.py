@@ -4,19 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from throttlescope.ingest.lake.files import DataFile
 from throttlescope.ingest.lake.rows import read_files
-
-if TYPE_CHECKING:
-    from throttlescope.ingest.spark.task_executor import TaskExecutor
-
-#: Calls for each core, that one which takes longer leaves time for the others.
-_PER_CORE = 4
+from throttlescope.ingest.spark.task_executor import TASKS_PER_CORE, TaskExecutor
 
 
 def distinct(
@@ -35,7 +29,7 @@ def distinct(
     """
     # By name, so that a call has the same names hour after hour and returns each once.
     ordered = sorted(files, key=lambda file: (file.minimum["topic"], file.relative_path))
-    size = -(-len(ordered) // (_PER_CORE * executor.parallelism))
+    size = -(-len(ordered) // (TASKS_PER_CORE * executor.parallelism))
     groups = [ordered[at : at + size] for at in range(0, len(ordered), size)] if files else []
     find = partial(_distinct, table, columns=list(columns), where=where)
     return sorted({values for found in executor.map(find, groups) for values in found})

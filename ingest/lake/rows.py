@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from throttlescope.ingest.contracts import TABLES
+from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
 from throttlescope.ingest.lake.damage import UNREADABLE, DamagedFilesError, damaged
 from throttlescope.ingest.lake.duck import from_table
 from throttlescope.ingest.lake.files import GROUP_ROWS, DataFile
@@ -71,6 +72,23 @@ def read_topics(
         ).to_arrow_table()
     schema = TABLES[table].schema
     return found.cast(pa.schema([schema.field(name) for name in names]))
+
+
+def read_subscriptions(
+    table: str, files: Sequence[DataFile], names: Sequence[tuple], *, columns: Sequence[str]
+) -> pa.Table:
+    """Rows of some subscription partitions, by :func:`read_topics`.
+
+    Parameters
+    ----------
+    names : sequence of tuple
+        Their keys, in the order of :data:`SUBSCRIPTION_KEY_NAMES`, which are among the columns.
+    """
+    keys = list(SUBSCRIPTION_KEY_NAMES)
+    wanted = {key: [name[at] for name in names] for at, key in enumerate(keys)}
+    rows = read_topics(table, files, sorted(set(wanted["topic"])), columns=columns)
+    wanted = pa.table(wanted, pa.schema([rows.schema.field(key) for key in keys]))
+    return rows.join(wanted, keys, join_type="left semi")
 
 
 def read_pieces(

@@ -12,14 +12,25 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from throttlescope.ingest.spark.executors import parallelism
+from throttlescope.ingest.spark.task_executor import TASKS_PER_CORE
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-#: Rows that the pieces of one task read at most, unless a single piece reads more.
+#: Rows that a task holds, some hundred bytes each; the pieces of one read no more, unless a single piece does.
 _TASK_ROWS = 500_000
-#: Tasks for each core, that one which takes longer leaves time for the others.
-_PER_CORE = 4
+
+
+def share_size(count: int, rows_each: int, parallelism: int) -> int:
+    """How many of ``count`` names, each with so many rows, are one piece of work: a task holds them, and there are pieces for all cores.
+
+    Parameters
+    ----------
+    parallelism : int
+        Calls that run at once; with 1 there are as few pieces as possible.
+    """
+    held = max(1, _TASK_ROWS // max(1, rows_each))
+    return held if parallelism == 1 else min(held, max(1, -(-count // (TASKS_PER_CORE * parallelism))))
 
 
 def on_spark(
@@ -56,7 +67,7 @@ def on_spark(
 
 def _tasks(work: list[object], rows: Callable[[object], int], parallelism: int) -> list[list[object]]:
     total = sum(rows(piece) for piece in work)
-    count = max(1, min(len(work), max(_PER_CORE * parallelism, -(-total // _TASK_ROWS))))
+    count = max(1, min(len(work), max(TASKS_PER_CORE * parallelism, -(-total // _TASK_ROWS))))
     tasks: list[list[object]] = [[] for _ in range(count)]
     sizes = [0] * count
     for piece in sorted(work, key=rows, reverse=True):

@@ -23,8 +23,8 @@ from throttlescope.ingest.spark.tags import cancel_jobs, tag_jobs
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-#: Tasks of one job for each core at most: calls take different times, and small tasks even that out.
-_TASKS_PER_CORE = 4
+#: Tasks of one job for each core: calls take different times, and small tasks even that out.
+TASKS_PER_CORE = 4
 
 _RESULT = pa.schema(
     [pa.field("number", pa.int32(), nullable=False), pa.field("result", pa.binary(), nullable=False)]
@@ -162,8 +162,8 @@ class SparkPoolExecutor(TaskExecutor):
         try:
             tag_jobs(self.session, self._tag)
             # Few calls need no count of cores, which is a job of its own behind Spark Connect.
-            few = len(calls) <= _TASKS_PER_CORE
-            tasks = len(calls) if few else min(len(calls), _TASKS_PER_CORE * self.parallelism)
+            few = len(calls) <= TASKS_PER_CORE
+            tasks = len(calls) if few else min(len(calls), TASKS_PER_CORE * self.parallelism)
             rows = pa.table(
                 {
                     "task": pa.array([number % tasks for number in range(len(calls))], pa.int32()),

@@ -14,11 +14,10 @@ import pyarrow.compute as pc
 from throttlescope.ingest.core.times import MINUTE_MS, block_start
 from throttlescope.ingest.lake import DataFile, read_files
 from throttlescope.ingest.lake.files import GROUP_ROWS
+from throttlescope.ingest.spark.task_executor import TASKS_PER_CORE
 
 #: Rows of ``signals`` of a share, some 50 bytes each where they are judged.
 SHARE_ROWS = 3_000_000
-#: So many shares for each core, that one which takes longer leaves time for the others.
-_PER_CORE = 4
 #: Minutes of an hour whose names are looked at: all subscriptions of a moment are enough to cut them into shares.
 _LOOKED_AT = 2
 
@@ -68,7 +67,7 @@ def shares_of(files: Sequence[DataFile], parallelism: int) -> list[NameRange]:
         rows, fullest = sum(file.rows for file in mine), _fullest_hour(mine)
         # A group of rows of a file is decoded as a whole: each share that has a row of it decodes it again.
         groups = -(-sum(file.rows for file in fullest) // GROUP_ROWS)
-        wished = -(-_PER_CORE * parallelism * rows // whole) if parallelism > 1 else 1
+        wished = -(-TASKS_PER_CORE * parallelism * rows // whole) if parallelism > 1 else 1
         count = max(-(-rows // SHARE_ROWS), min(wished, max(groups, parallelism)))
         ends = _ends(fullest, count) if count > 1 else []
         found += [NameRange(cluster, start, end) for start, end in pairwise([None, *ends, None])]

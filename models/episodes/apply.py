@@ -19,7 +19,8 @@ from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
 from throttlescope.ingest.core.retry import until_stable
 from throttlescope.ingest.core.times import BLOCK_MS, DAY_MS, MINUTE_MS, check_range, dates_of
 from throttlescope.ingest.lake.distinct import distinct
-from throttlescope.ingest.lake.rows import of_topics, read_topics
+from throttlescope.ingest.lake.rows import of_topics, read_subscriptions
+from throttlescope.ingest.spark.pieces import share_size
 from throttlescope.ingest.spark.task_executor import TaskExecutor
 from throttlescope.models.diagnosis import thresholds as diagnosis
 from throttlescope.models.diagnosis.window import SubscriptionKey
@@ -35,10 +36,6 @@ if TYPE_CHECKING:
 SETTLED_MS = 2 * BLOCK_MS
 #: So long before a range its signals are read, unless an episode is open: to the midnight before it, and what lies before that.
 LOOK_BACK_MS = DAY_MS + BEFORE_MS
-#: Minutes of candidates that a call holds, some hundred bytes each.
-_SHARE_ROWS = 500_000
-#: Calls for each core, that one which takes longer leaves time for the others.
-_PER_CORE = 4
 #: How often incidents are recomputed because another run wrote episodes; that run computes them too, afterwards.
 _ATTEMPTS = 10
 
@@ -199,8 +196,7 @@ def shares_of(
     open_rows: Rows,
 ) -> list[EpisodeShare]:
     """Candidates in shares of neighbours by name, each small enough for a task, and enough of them for all cores."""
-    fit = max(1, _SHARE_ROWS * MINUTE_MS // (until_ms - from_ms + BEFORE_MS))
-    size = fit if parallelism == 1 else min(fit, max(1, -(-len(names) // (_PER_CORE * parallelism))))
+    size = share_size(len(names), (until_ms - from_ms + BEFORE_MS) // MINUTE_MS, parallelism)
     shares = []
     for at in range(0, len(names), size):
         mine = names[at : at + size]
@@ -216,18 +212,12 @@ def shares_of(
 
 def episodes_of_share(share: EpisodeShare) -> Rows:
     """Rows of ``episodes``; runs in a task."""
-    topics, keys = sorted({name.topic for name in share.names}), list(SUBSCRIPTION_KEY_NAMES)
     low_ms = share.from_ms - BEFORE_MS
-    minutes = read_topics("signals", share.signals, topics, columns=COLUMNS)
-    minutes = minutes.filter((pc.field("minute_ms") >= low_ms) & (pc.field("minute_ms") < share.until_ms))
-    names = pa.Table.from_pylist(
-        [name._asdict() for name in share.names], pa.schema([minutes.schema.field(key) for key in keys])
-    )
-    said = read_topics("verdicts", share.verdicts, topics, columns=VERDICT_COLUMNS)
-    said = said.filter((pc.field("window_end_ms") > low_ms) & (pc.field("window_start_ms") < share.until_ms))
+    minutes = read_subscriptions("signals", share.signals, share.names, columns=COLUMNS)
+    said = read_subscriptions("verdicts", share.verdicts, share.names, columns=VERDICT_COLUMNS)
     return episodes_of(
-        minutes.join(names, keys, join_type="left semi"),
-        said.join(names, keys, join_type="left semi"),
+        minutes.filter((pc.field("minute_ms") >= low_ms) & (pc.field("minute_ms") < share.until_ms)),
+        said.filter((pc.field("window_end_ms") > low_ms) & (pc.field("window_start_ms") < share.until_ms)),
         from_ms=share.from_ms,
         judged_until_ms=share.judged_until_ms,
         stored=share.stored,

@@ -23,8 +23,8 @@ from throttlescope.ingest.core.errors import InputError
 from throttlescope.ingest.core.times import BLOCK_MS, DAY_MS, MINUTE_MS, block_start, check_range
 from throttlescope.ingest.lake.distinct import distinct
 from throttlescope.ingest.lake.hour_files import replace_hours
-from throttlescope.ingest.lake.rows import of_topics, read_topics
-from throttlescope.ingest.spark.pieces import on_spark
+from throttlescope.ingest.lake.rows import of_topics, read_subscriptions, read_topics
+from throttlescope.ingest.spark.pieces import on_spark, share_size
 from throttlescope.ingest.spark.task_executor import SparkPoolExecutor, TaskExecutor
 from throttlescope.models.diagnosis.window import SubscriptionKey, by_subscription
 from throttlescope.models.forecast.calibration import ForecastCalibration
@@ -41,11 +41,6 @@ if TYPE_CHECKING:
 EVERY_MS = 15 * MINUTE_MS
 #: How far back arrivals are looked for, which tell how old a backlog is.
 LOOK_BACK_MS = DAY_MS
-
-#: Minutes that a call holds, two hundred bytes each.
-_SHARE_ROWS = 500_000
-#: Calls for each core, that one which takes longer leaves time for the others.
-_PER_CORE = 4
 
 #: Beyond this a float is no count any more.
 MOST_COUNTED = 2**53
@@ -151,10 +146,6 @@ class ForecastShare:
     def cluster(self) -> str:
         return self.names[0].cluster
 
-    @property
-    def topics(self) -> list[str]:
-        return sorted({name.topic for name in self.names})
-
 
 def shares_of(
     executor: TaskExecutor, files: list[DataFile], *, with_policies: bool, topic: str | None = None
@@ -179,9 +170,7 @@ def shares_of(
         SubscriptionKey(*one) for one in distinct(executor, "signals", files, SUBSCRIPTION_KEY_NAMES, waits)
     ]
     hours = len({file.minimum["minute_ms"] // BLOCK_MS for file in files})
-    most = max(1, _SHARE_ROWS * MINUTE_MS // (BLOCK_MS * max(hours, 1)))
-    if executor.parallelism > 1:
-        most = min(most, max(1, -(-len(names) // (_PER_CORE * executor.parallelism))))
+    most = share_size(len(names), hours * (BLOCK_MS // MINUTE_MS), executor.parallelism)
     found: list[list[SubscriptionKey]] = []
     for _, together in groupby(names, key=lambda name: name.topic if with_policies else name):
         mine = list(together)
@@ -196,13 +185,10 @@ def shares_of(
 
 def minutes_of(share: ForecastShare) -> pa.Table:
     """A share's rows of ``signals``."""
-    rows = read_topics("signals", share.files, share.topics, columns=COLUMNS)
     if share.with_topics:
-        return rows
-    keys = list(SUBSCRIPTION_KEY_NAMES)
-    names = [name._asdict() for name in share.names]
-    wanted = pa.Table.from_pylist(names, pa.schema([rows.schema.field(key) for key in keys]))
-    return rows.join(wanted, keys, join_type="left semi")
+        topics = sorted({name.topic for name in share.names})
+        return read_topics("signals", share.files, topics, columns=COLUMNS)
+    return read_subscriptions("signals", share.files, share.names, columns=COLUMNS)
 
 
 @singledispatch

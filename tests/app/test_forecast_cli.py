@@ -18,7 +18,7 @@ from throttlescope.app.services.forecast.forecasts import forecast_lake
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.core.times import format_time
 from throttlescope.ingest.lake import Lake
-from throttlescope.models.forecast import apply
+from throttlescope.ingest.spark import pieces
 from throttlescope.models.forecast.apply import forecasts_of
 from throttlescope.transforms.promql.source import Series
 
@@ -202,7 +202,7 @@ def test_fleet_is_read_in_topic_batches(tmp_path, monkeypatch) -> None:
     at_once, _ = forecast_lake(lake, at_ms=end_ms(30))
     assert {row["topic"] for row in at_once} == set(topics)
     sizes = []
-    monkeypatch.setattr(apply, "_SHARE_ROWS", 1)
+    monkeypatch.setattr(pieces, "_TASK_ROWS", 1)
     monkeypatch.setattr(
         forecasts,
         "forecasts_of",

@@ -23,7 +23,7 @@ from throttlescope.ingest.lake.files import NewFile
 from throttlescope.ingest.lake.hour_files import write_hours_of
 from throttlescope.ingest.lake.rows import of_topics, read_topics
 from throttlescope.ingest.spark.pieces import on_spark
-from throttlescope.ingest.spark.task_executor import SparkPoolExecutor
+from throttlescope.ingest.spark.task_executor import TASKS_PER_CORE, SparkPoolExecutor
 from throttlescope.models.diagnosis.fleet.hours import touches
 from throttlescope.models.diagnosis.history import HISTORY_COLUMNS, HISTORY_MS
 from throttlescope.models.diagnosis.verdict import diagnose
@@ -31,8 +31,6 @@ from throttlescope.models.diagnosis.window import MinuteColumns, SubscriptionKey
 
 #: Windows, and subscriptions, that are judged together: a task holds two days of their minutes.
 _SHARE_WINDOWS, _SHARE_SUBSCRIPTIONS = 4_000, 200
-#: Shares for each core, that one which takes longer leaves time for the others.
-_PER_CORE = 4
 
 Left = dict[SubscriptionKey, list[int]]
 
@@ -116,7 +114,9 @@ def share_out(left: Left, files: list[DataFile], parallelism: int) -> list[LeftS
         Calls that run at once; with 1 there are as few shares as a task can hold.
     """
     windows = sum(len(starts_ms) for starts_ms in left.values())
-    wished = _SHARE_WINDOWS if parallelism == 1 else min(_SHARE_WINDOWS, windows // (_PER_CORE * parallelism))
+    wished = (
+        _SHARE_WINDOWS if parallelism == 1 else min(_SHARE_WINDOWS, windows // (TASKS_PER_CORE * parallelism))
+    )
     shares: list[Left] = []
     cluster, size = None, 0
     for key in sorted(left):

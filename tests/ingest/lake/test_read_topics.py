@@ -10,12 +10,13 @@ import pyarrow.parquet as pq
 import pytest
 
 from throttlescope.ingest.contracts import TABLES
+from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
 from throttlescope.ingest.core.times import MINUTE_MS, date_of
 from throttlescope.ingest.lake import Lake, rows, write_data_file
 from throttlescope.ingest.lake.damage import DamagedFilesError
 from throttlescope.ingest.lake.distinct import distinct
 from throttlescope.ingest.lake.formats import MissingFilesError
-from throttlescope.ingest.lake.rows import of_topics, read_files, read_topics
+from throttlescope.ingest.lake.rows import of_topics, read_files, read_subscriptions, read_topics
 from throttlescope.ingest.spark.task_executor import InProcessExecutor
 
 START_MS = 1_795_046_400_000
@@ -82,6 +83,28 @@ def test_topics_are_read_as_by_a_filter(tmp_path, monkeypatch, wanted):
     assert found.schema.equals(expected.schema)
     assert found.num_rows == 30 * len(topics)
     assert in_order(found) == in_order(expected)
+
+
+def test_subscriptions_are_read_without_others_of_their_topics(tmp_path):
+    one = minutes(1, 5, 0)
+    other = one.set_column(
+        one.schema.get_field_index("subscription"), "subscription", pa.array(["audit"] * one.num_rows)
+    )
+    files = lake_of(tmp_path, one, other).files("signals")
+    keys = [*SUBSCRIPTION_KEY_NAMES, "backlog_ready_entries"]
+    names = [
+        ("prod", "acme/shop", f"persistent://acme/shop/t'{at:04d}", -1, name)
+        for at, name in ((1, "audit"), (3, "billing"))
+    ]
+    found = read_subscriptions("signals", files, names, columns=keys)
+    rows = [
+        row
+        for row in read_files("signals", files, columns=keys).to_pylist()
+        if tuple(row.values())[:5] in names
+    ]
+    assert in_order(found) == sorted(map(repr, rows))
+    assert found.num_rows == 20
+    assert read_subscriptions("signals", files, [], columns=keys).num_rows == 0
 
 
 def test_names_that_no_file_has_give_no_rows(tmp_path):
