@@ -54,21 +54,24 @@ def read_topics(
     """
     files = of_topics(files, topics)
     names = list(columns)
-    if not files or is_remote(files[0].path):
-        return read_files(
-            table, files, columns=names, where=pc.field("topic").isin(pa.array(topics, pa.string()))
-        )
+    if not files:
+        return read_files(table, [], columns=names)
+    # By the first and the last name groups of rows are left out unread; the list of names alone would look into each.
+    first, last, wanted = topics[0], topics[-1], pa.array(topics, pa.string())
+    if is_remote(files[0].path):
+        topic = pc.field("topic")
+        where = (topic >= first) & (topic <= last) & topic.isin(wanted)
+        return read_files(table, files, columns=names, where=where)
     import duckdb
 
     with naming_missing(table, files), duckdb.connect(config={"threads": pa.cpu_count()}) as connection:
         source = from_table(connection, table, files)
-        connection.register("wanted", pa.table({"topic": pa.array(topics, pa.string())}))
+        connection.register("wanted", pa.table({"topic": wanted}))
         listed = ", ".join(f'"{name}"' for name in names)
-        # By the first and the last name groups of rows are left out unread; the join alone would look into each.
         found = connection.sql(
             f"SELECT {listed} FROM {source} "  # noqa: S608
             "WHERE topic BETWEEN $first AND $last AND topic IN (SELECT topic FROM wanted)",
-            params={"first": topics[0], "last": topics[-1]},
+            params={"first": first, "last": last},
         ).to_arrow_table()
     schema = TABLES[table].schema
     return found.cast(pa.schema([schema.field(name) for name in names]))
