@@ -6,6 +6,8 @@ A month of 100,000 subscriptions is 63 billion samples: too many for one machine
 
 *wide*
     the first hour of fleets of up to 100,000 subscriptions, each in a new lake
+*second day*
+    the first two hours of the second day of a fleet, which look back to the first
 *long*
     a month of one small fleet. In every probed day its first hours are diagnosed one by one, as the hourly chain does it; what lies between is diagnosed
     eight hours at a time in one process. So the lake grows as it does under the hourly chain, with fewer commits.
@@ -31,7 +33,7 @@ from throttlescope.ingest.core.times import BLOCK_MS, DAY_MS
 from throttlescope.ingest.lake import Lake
 
 FOLDER = Path(".bench/fleet_month")
-WIDE, LONG = (1_000, 10_000, 100_000), 200
+WIDE, SECOND_DAY, LONG = (1_000, 10_000, 100_000), 2_000, 200
 DAYS, PROBED_DAYS, PROBED_HOURS, FILLED_HOURS = 30, (0, 7, 14, 21, 29), 3, 8
 ILL_IN_100, ILL_HOURS_A_DAY = 2, 3
 _LONGEST_S = 3 * 3600
@@ -40,7 +42,8 @@ _LONGEST_S = 3 * 3600
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--wide", type=int, nargs="*", default=list(WIDE), metavar="N")
-    parser.add_argument("--long", type=int, default=LONG, metavar="N")
+    parser.add_argument("--second-day", type=int, default=SECOND_DAY, metavar="N", help="0: not measured")
+    parser.add_argument("--long", type=int, default=LONG, metavar="N", help="0: not measured")
     parser.add_argument("--days", type=int, default=DAYS, metavar="N")
     arguments = parser.parse_args()
     kept = FOLDER / "measured.json"
@@ -55,9 +58,14 @@ def main() -> None:
     for subscriptions in arguments.wide:
         if (name := f"wide {subscriptions}") not in found:
             keep(name, wide(subscriptions))
-    long(arguments.long, arguments.days, found, keep)
-    print(table_wide(found))
-    print(table_long(found, arguments.long))
+    if arguments.wide:
+        print(table_wide(found))
+    if arguments.second_day:
+        second_day(arguments.second_day, found, keep)
+        print(table_second_day(found, arguments.second_day))
+    if arguments.long:
+        long(arguments.long, arguments.days, found, keep)
+        print(table_long(found, arguments.long))
 
 
 def fleet_of(subscriptions: int, hours: int) -> Fleet:
@@ -73,6 +81,19 @@ def wide(subscriptions: int) -> dict:
         measured = _measured(diagnosed(lake, fleet, cluster.url, _LONGEST_S), lake)
     shutil.rmtree(lake.parent)
     return measured
+
+
+def second_day(subscriptions: int, found: dict[str, dict], keep) -> None:
+    """Two hours of a fleet behind a day of it, each step unless it was measured before."""
+    lake = made_lake(FOLDER, fleet_of(subscriptions, 26))
+    before = [(f"from hour {hour}", hour, hour + FILLED_HOURS) for hour in range(0, 24, FILLED_HOURS)]
+    for name, span in _left(subscriptions, 0, before, found, "second day of"):
+        keep(name, _measured(diagnosed_range(lake, *span, None), lake))
+    hours = [(f"hour {hour}", hour, hour + 1) for hour in range(2)]
+    if steps := _left(subscriptions, 1, hours, found, "second day of"):
+        with running_spark_cluster(2, max_lifetime_s=_LONGEST_S) as cluster:
+            for name, span in steps:
+                keep(name, _measured(diagnosed_range(lake, *span, cluster.url), lake))
 
 
 def long(subscriptions: int, days: int, found: dict[str, dict], keep) -> None:
@@ -94,13 +115,17 @@ def long(subscriptions: int, days: int, found: dict[str, dict], keep) -> None:
 
 
 def _left(
-    subscriptions: int, day: int, steps: list[tuple[str, int, int]], found: dict[str, dict]
+    subscriptions: int,
+    day: int,
+    steps: list[tuple[str, int, int]],
+    found: dict[str, dict],
+    cut: str = "long",
 ) -> list[tuple[str, tuple[int, int]]]:
     """Steps of a day that were not measured before, by name, with where they begin and end."""
     first_ms = START_MS + day * DAY_MS
     named = [
         (
-            f"long {subscriptions} day {day + 1} {name}",
+            f"{cut} {subscriptions} day {day + 1} {name}",
             (first_ms + low * BLOCK_MS, first_ms + high * BLOCK_MS),
         )
         for name, low, high in steps
@@ -129,6 +154,26 @@ def table_wide(found: dict[str, dict]) -> str:
             f"{one['computed_mb']:.1f} | {peak.get('process', 0):.0f} MB | {peak.get('jvm', 0):.0f} MB |"
         )
     return "\n".join(lines)
+
+
+def table_second_day(found: dict[str, dict], subscriptions: int) -> str:
+    """The steps of both hours."""
+    hours = [found[f"second day of {subscriptions} day 2 hour {hour}"] for hour in range(2)]
+    lines = ["| step | first hour of the second day | second hour |", "|---|---|---|"]
+    steps = dict.fromkeys(step for one in hours for step in one["steps_s"])
+    rows = [(step, [f"{one['steps_s'].get(step, 0.0):.1f} s" for one in hours]) for step in steps]
+    rows.append(("all but the start", [f"{one['work_s']:.1f} s" for one in hours]))
+    rows.append(("processor seconds", [f"{one['cpu_s']:.0f}" for one in hours]))
+    rows.append(
+        (
+            "driver, its JVM",
+            [
+                f"{one['peak_mb'].get('process', 0):.0f}, {one['peak_mb'].get('jvm', 0):.0f} MB"
+                for one in hours
+            ],
+        )
+    )
+    return "\n".join([*lines, *(f"| {name} | {' | '.join(values)} |" for name, values in rows)])
 
 
 def table_long(found: dict[str, dict], subscriptions: int) -> str:
