@@ -47,51 +47,56 @@ def of_topics(files: Iterable[DataFile], topics: Sequence[str]) -> list[DataFile
 def read_topics(
     table: str, files: Sequence[DataFile], topics: Sequence[str], *, columns: Sequence[str]
 ) -> pa.Table:
-    """Rows of some topics, which are sorted: for few topics of many and many columns.
-
-    DuckDB decodes the other columns only near such a row. In an object store, where it would fetch each column of each group
-    of rows by itself, the files are read by :func:`read_files`, whose answer is the same, in no set order.
-    """
-    files = of_topics(files, topics)
-    names = list(columns)
-    if not files:
-        return read_files(table, [], columns=names)
-    # By the first and the last name groups of rows are left out unread; the list of names alone would look into each.
-    first, last, wanted = topics[0], topics[-1], pa.array(topics, pa.string())
-    if is_remote(files[0].path):
-        topic = pc.field("topic")
-        where = (topic >= first) & (topic <= last) & topic.isin(wanted)
-        return read_files(table, files, columns=names, where=where)
-    import duckdb
-
-    with naming_missing(table, files), duckdb.connect(config={"threads": pa.cpu_count()}) as connection:
-        source = from_table(connection, table, files)
-        connection.register("wanted", pa.table({"topic": wanted}))
-        listed = ", ".join(f'"{name}"' for name in names)
-        found = connection.sql(
-            f"SELECT {listed} FROM {source} "  # noqa: S608
-            "WHERE topic BETWEEN $first AND $last AND topic IN (SELECT topic FROM wanted)",
-            params={"first": first, "last": last},
-        ).to_arrow_table()
-    schema = TABLES[table].schema
-    return found.cast(pa.schema([schema.field(name) for name in names]))
+    """Rows of some topics, in no set order: for few topics of many and many columns."""
+    return _read_named(table, files, pa.table({"topic": pa.array(topics, pa.string())}), columns)
 
 
 def read_subscriptions(
     table: str, files: Sequence[DataFile], names: Sequence[tuple], *, columns: Sequence[str]
 ) -> pa.Table:
-    """Rows of some subscription partitions, by :func:`read_topics`.
+    """Rows of some subscription partitions, in no set order; those of others on the same topics are left where they are.
 
     Parameters
     ----------
     names : sequence of tuple
-        Their keys, in the order of :data:`SUBSCRIPTION_KEY_NAMES`, which are among the columns.
+        Their keys, in the order of :data:`SUBSCRIPTION_KEY_NAMES`.
     """
-    keys = list(SUBSCRIPTION_KEY_NAMES)
-    wanted = {key: [name[at] for name in names] for at, key in enumerate(keys)}
-    rows = read_topics(table, files, sorted(set(wanted["topic"])), columns=columns)
-    wanted = pa.table(wanted, pa.schema([rows.schema.field(key) for key in keys]))
-    return rows.join(wanted, keys, join_type="left semi")
+    keys = [TABLES[table].loose_schema.field(name) for name in SUBSCRIPTION_KEY_NAMES]
+    values = [pa.array([name[at] for name in names], key.type) for at, key in enumerate(keys)]
+    return _read_named(table, files, pa.table(values, pa.schema(keys)), columns)
+
+
+def _read_named(table: str, files: Sequence[DataFile], names: pa.Table, columns: Sequence[str]) -> pa.Table:
+    """Rows whose values of some columns, the topic among them, are those of a row of ``names``.
+
+    DuckDB decodes the other columns only near such a row. In an object store, where it would fetch each column of each group
+    of rows by itself, :func:`read_files` does it.
+    """
+    topics = sorted(set(names["topic"].to_pylist()))
+    files, columns = of_topics(files, topics), list(columns)
+    if not files:
+        return read_files(table, [], columns=columns)
+    # By the first and the last name groups of rows are left out unread; the list of names alone would look into each.
+    first, last = topics[0], topics[-1]
+    if is_remote(files[0].path):
+        where = (pc.field("topic") >= first) & (pc.field("topic") <= last)
+        for key in names.column_names:
+            where &= pc.field(key).isin(names[key].unique())
+        rows = read_files(table, files, columns=columns, where=where)
+        return rows.join(names, names.column_names, join_type="left semi")
+    import duckdb
+
+    with naming_missing(table, files), duckdb.connect(config={"threads": pa.cpu_count()}) as connection:
+        source = from_table(connection, table, files)
+        connection.register("names", names)
+        listed, keys = (", ".join(f'"{name}"' for name in some) for some in (columns, names.column_names))
+        found = connection.sql(
+            f"SELECT {listed} FROM {source} WHERE topic BETWEEN $first AND $last "  # noqa: S608
+            f"AND topic IN (SELECT topic FROM names) AND ({keys}) IN (SELECT ({keys}) FROM names)",
+            params={"first": first, "last": last},
+        ).to_arrow_table()
+    schema = TABLES[table].schema
+    return found.cast(pa.schema([schema.field(name) for name in columns]))
 
 
 def read_pieces(

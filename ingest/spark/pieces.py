@@ -29,8 +29,8 @@ def share_size(count: int, rows_each: int, parallelism: int) -> int:
     parallelism : int
         Calls that run at once; with 1 there are as few pieces as possible.
     """
-    held = max(1, _TASK_ROWS // max(1, rows_each))
-    return held if parallelism == 1 else min(held, max(1, -(-count // (TASKS_PER_CORE * parallelism))))
+    most = max(1, _TASK_ROWS // max(1, rows_each))
+    return most if parallelism == 1 else min(most, max(1, -(-count // (TASKS_PER_CORE * parallelism))))
 
 
 def on_spark(

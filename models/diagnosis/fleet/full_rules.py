@@ -21,7 +21,7 @@ from throttlescope.ingest.core.times import BLOCK_MS, block_start
 from throttlescope.ingest.lake import DataFile
 from throttlescope.ingest.lake.files import NewFile
 from throttlescope.ingest.lake.hour_files import write_hours_of
-from throttlescope.ingest.lake.rows import of_topics, read_topics
+from throttlescope.ingest.lake.rows import of_topics, read_subscriptions
 from throttlescope.ingest.spark.pieces import on_spark
 from throttlescope.ingest.spark.task_executor import TASKS_PER_CORE, SparkPoolExecutor
 from throttlescope.models.diagnosis.fleet.hours import touches
@@ -131,7 +131,8 @@ def share_out(left: Left, files: list[DataFile], parallelism: int) -> list[LeftS
 
 def _files_of(files: list[DataFile], mine: Left) -> list[DataFile]:
     cluster = next(iter(mine)).cluster
-    return of_topics((file for file in files if file.partition["cluster"] == cluster), _topics(mine))
+    topics = sorted({key.topic for key in mine})
+    return of_topics((file for file in files if file.partition["cluster"] == cluster), topics)
 
 
 def judge_share(share: LeftShare, window_ms: int) -> pa.Table:
@@ -140,7 +141,7 @@ def judge_share(share: LeftShare, window_ms: int) -> pa.Table:
     for key, mine in by_subscription(minutes_of(share, window_ms)):
         columns = MinuteColumns(mine)
         minutes_ms = columns["minute_ms"]
-        for start_ms in sorted(share.left.get(key, ())):
+        for start_ms in sorted(share.left[key]):
             low = bisect_left(minutes_ms, start_ms)
             high = bisect_left(minutes_ms, start_ms + window_ms, low)
             window = Window(key, start_ms, start_ms + window_ms, columns, low, high)
@@ -149,7 +150,7 @@ def judge_share(share: LeftShare, window_ms: int) -> pa.Table:
 
 
 def minutes_of(share: LeftShare, window_ms: int) -> pa.Table:
-    """Rows of ``signals`` of a share's topics: whole ones of the hours that its windows touch, and of a day before, what is looked back to."""
+    """Rows of ``signals`` of a share: whole ones of the hours that its windows touch, and of a day before, what is looked back to."""
     touched = {
         hour_ms
         for starts_ms in share.left.values()
@@ -163,16 +164,12 @@ def minutes_of(share: LeftShare, window_ms: int) -> pa.Table:
             whole.append(file)
         elif touches(file, first_ms, last_ms):
             before.append(file)
-    topics = _topics(share.left)
+    names = sorted(share.left)
     rows = pa.concat_tables(
         [
-            read_topics("signals", whole, topics, columns=TABLES["signals"].loose_schema.names),
-            read_topics("signals", before, topics, columns=[*SUBSCRIPTION_KEY_NAMES, *HISTORY_COLUMNS]),
+            read_subscriptions("signals", whole, names, columns=TABLES["signals"].loose_schema.names),
+            read_subscriptions("signals", before, names, columns=[*SUBSCRIPTION_KEY_NAMES, *HISTORY_COLUMNS]),
         ],
         promote_options="default",
     )
     return rows.filter((pc.field("minute_ms") >= first_ms) & (pc.field("minute_ms") < last_ms))
-
-
-def _topics(left: Left) -> list[str]:
-    return sorted({key.topic for key in left})

@@ -85,7 +85,9 @@ def test_topics_are_read_as_by_a_filter(tmp_path, monkeypatch, wanted):
     assert in_order(found) == in_order(expected)
 
 
-def test_subscriptions_are_read_without_others_of_their_topics(tmp_path):
+@pytest.mark.parametrize("remote", [False, True])
+def test_subscriptions_are_read_without_others_of_their_topics(tmp_path, monkeypatch, remote):
+    monkeypatch.setattr(rows, "is_remote", lambda path: remote)
     one = minutes(1, 5, 0)
     other = one.set_column(
         one.schema.get_field_index("subscription"), "subscription", pa.array(["audit"] * one.num_rows)
@@ -97,12 +99,12 @@ def test_subscriptions_are_read_without_others_of_their_topics(tmp_path):
         for at, name in ((1, "audit"), (3, "billing"))
     ]
     found = read_subscriptions("signals", files, names, columns=keys)
-    rows = [
+    expected = [
         row
         for row in read_files("signals", files, columns=keys).to_pylist()
         if tuple(row.values())[:5] in names
     ]
-    assert in_order(found) == sorted(map(repr, rows))
+    assert in_order(found) == sorted(map(repr, expected))
     assert found.num_rows == 20
     assert read_subscriptions("signals", files, [], columns=keys).num_rows == 0
 

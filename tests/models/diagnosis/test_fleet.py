@@ -174,3 +174,5 @@ def test_work_is_shared_out_by_windows():
     assert len(found) >= 8
     assert max(share.windows for share in found) <= 288
     assert [len(share.left) for share in full_rules.share_out(left, [], 1)] == [73]
+    one = dict(list(left.items())[:1])
+    assert [share.left for share in full_rules.share_out(one, [], 2)] == [one]
